@@ -1,0 +1,226 @@
+"""The grammars of answers: files by name, and those built from the state of the world, each beside its parser.
+
+Built grammars are state machines written out as rules, so that what must hold (lines follow one another, the whole span
+is covered, nothing overlaps) is the grammar's business and cannot be missed by a model (ENGINE.md 5). A parser takes
+every text its grammar allows and nothing is repaired in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from localville.assets import grammars_dir
+from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
+from localville.errors import GrammarError
+from localville.llm.engine import Grammar
+from localville.llm.gbnf import parse, quote
+
+ACTIVITY_BYTES = 60
+"""Longest activity of a daily plan. The paper's longest example, "wake up and complete the morning routine", has 40."""
+ACTION_BYTES = 48
+"""Longest fine action; the paper's "take a short break in the garden" has 32."""
+LONGEST_CHUNK = 4 * HOUR
+"""The paper's day plan has 5 to 8 broad strokes (paper 4.3); over a 17 hour day that is 2 to 3½ hours each."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChunk:
+    """One line of a day plan; ``start`` and ``end`` are seconds of the day."""
+
+    start: int
+    end: int
+    activity: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAction:
+    """One line of an hour; ``start`` is a second of the day."""
+
+    start: int
+    minutes: int
+    text: str
+
+
+@lru_cache(maxsize=64)
+def load_grammar(name: str) -> Grammar:
+    """Reads ``grammars/NAME.gbnf``."""
+    path = grammars_dir() / f"{name}.gbnf"
+    try:
+        grammar = Grammar(name, path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        known = ", ".join(sorted(file.stem for file in grammars_dir().glob("*.gbnf")))
+        raise GrammarError(
+            "there is no such file", where=f"grammar '{name}'", next=f"Known grammars: {known}"
+        ) from None
+    parse(grammar)
+    return grammar
+
+
+def phrase_rules(longest: int) -> list[str]:
+    """Rules for ``phrase``: two or more words of at most ``longest`` UTF-8 bytes in all, the first in lower case.
+
+    Single spaces or a comma and a space between words; apostrophes and hyphens only inside them; accents allowed. The
+    rule ``pN`` stands after a letter with N bytes left, ``fN`` the same within the first word: counting in the rules
+    bounds the whole phrase more tightly than so many words of so many letters would.
+    """
+
+    def step(state: str, left: int) -> str:
+        ways = [] if state == "f" else ['""']
+        if left >= 1 + (state == "f") * 2:
+            ways.append(f"[a-zA-Z0-9] {state}{left - 1}")
+        if left >= 2 + (state == "f") * 2:
+            ways.append(f"[À-ÖØ-öø-ž] {state}{left - 2}")
+            ways.append(f"['-] [a-zA-Z0-9] {state}{left - 2}")
+        if left >= 2:
+            ways.append(f'" " [a-zA-Z0-9] p{left - 2}')
+        if left >= 3:
+            ways.append(f'", " [a-zA-Z0-9] p{left - 3}')
+        return f"{state}{left} ::= {' | '.join(ways)}"
+
+    if longest < 3:
+        raise GrammarError(f"a phrase needs at least 3 bytes, not {longest}")
+    first = [step("f", left) for left in range(longest - 1, 1, -1)]
+    later = [step("p", left) for left in range(longest - 3, -1, -1)]
+    return [f"phrase ::= [a-z] f{longest - 1}", *first, *later]
+
+
+def day_plan_grammar(
+    wake: int,
+    sleep: int,
+    places: Sequence[str],
+    *,
+    min_chunks: int = 5,
+    max_chunks: int = 8,
+    grid_minutes: int = 30,
+    longest_chunk: int = LONGEST_CHUNK,
+    longest_activity: int = ACTIVITY_BYTES,
+) -> Grammar:
+    """A whole day as lines ``07:00-08:00 wake up and have breakfast @ Isabella's apartment``.
+
+    ``wake`` and ``sleep`` are seconds of the day on whole minutes, at most 86400; ``longest_chunk`` is in seconds. The
+    first line begins at ``wake``, each other where the one before ends, the last ends at ``sleep``. Chunks end on the
+    grid (of the clock, not counted from ``wake``) and last from one grid step to ``longest_chunk``. The rule
+    ``t435-2`` stands at minute 435 with two chunks written. Raises GrammarError when no plan is possible.
+    """
+    where = f"day plan {format_clock(wake)} to {format_clock(sleep)}"
+    _check_span(wake, sleep, where)
+    if grid_minutes < 1 or not 1 <= min_chunks <= max_chunks:
+        raise GrammarError(f"no plan has {min_chunks} to {max_chunks} chunks on {grid_minutes} minutes", where=where)
+    start, end, grid, longest = wake // MINUTE, sleep // MINUTE, grid_minutes, longest_chunk // MINUTE
+
+    def ends(minute: int) -> list[int]:
+        on_grid = range((minute // grid + 1) * grid, end, grid)
+        return [to for to in (*on_grid, end) if grid <= to - minute <= longest]
+
+    # Backwards from the end: which chunk counts lead from a minute to the end, so that no rule is a dead end.
+    counts: dict[int, set[int]] = {end: {0}}
+    for minute in range(end - 1, start - 1, -1):
+        counts[minute] = {count + 1 for to in ends(minute) for count in counts[to] if count < max_chunks}
+
+    def alive(minute: int, written: int) -> bool:
+        return any(min_chunks <= written + count <= max_chunks for count in counts[minute])
+
+    if not alive(start, 0):
+        raise GrammarError(
+            f"{min_chunks} to {max_chunks} chunks of {grid} to {longest} minutes do not fill it",
+            where=where,
+            next="Change the number of chunks or the hours",
+        )
+    rules: list[str] = []
+    states = [(start, 0)]
+    for minute, written in states:
+        ways = []
+        for to in ends(minute):
+            if to == end and written + 1 >= min_chunks:
+                ways.append(f'"{_clock(to)} " do')
+            elif to != end and alive(to, written + 1):
+                ways.append(f'"{_clock(to)} " do t{to}-{written + 1}')
+                if (to, written + 1) not in states:
+                    states.append((to, written + 1))
+        rules.append(f't{minute}-{written} ::= "{_clock(minute)}-" ({" | ".join(ways)})')
+    head = [f"root ::= t{start}-0", 'do ::= phrase " @ " place "\\n"', f"place ::= {_either(places, where)}"]
+    return Grammar("day_plan", "\n".join([*head, *rules, *phrase_rules(longest_activity), ""]))
+
+
+def parse_day_plan(text: str) -> tuple[PlannedChunk, ...]:
+    """Reads a text of ``day_plan_grammar``."""
+    chunks = []
+    for line in _lines(text):
+        span, _, rest = line.partition(" ")
+        start, _, end = span.partition("-")
+        # The first " @ " is the right one: a phrase has no "@", a place may.
+        activity, _, place = rest.partition(" @ ")
+        chunks.append(PlannedChunk(parse_clock(start), parse_clock(end), activity, place))
+    return tuple(chunks)
+
+
+def hour_grammar(
+    start: int, end: int, *, lengths: Sequence[int] = (5, 10, 15), longest_action: int = ACTION_BYTES
+) -> Grammar:
+    """Fine actions of an hour or less as lines ``07:10 take a shower``, closed by a line ``08:00 end``.
+
+    ``start`` and ``end`` are seconds of the day on whole minutes. A line says when an action begins, the next line thus
+    how long it lasted: one of ``lengths`` (minutes). The rule ``t430`` stands at minute 430. Raises GrammarError when
+    no sequence of lengths fills the span exactly.
+    """
+    where = f"hour plan {format_clock(start)} to {format_clock(end)}"
+    _check_span(start, end, where)
+    first, last = start // MINUTE, end // MINUTE
+    steps = sorted(set(lengths))
+    if not steps or steps[0] < 1:
+        raise GrammarError(f"actions cannot last {list(lengths)} minutes", where=where)
+    alive = {last}
+    for minute in range(last - 1, first - 1, -1):
+        if any(minute + step in alive for step in steps):
+            alive.add(minute)
+    if first not in alive:
+        raise GrammarError(f"actions of {steps} minutes do not fill it exactly", where=where)
+    rules: list[str] = []
+    minutes = [first]
+    for minute in minutes:
+        following = [minute + step for step in steps if minute + step in alive]
+        minutes.extend(to for to in following if to != last and to not in minutes)
+        ways = " | ".join("end" if to == last else f"t{to}" for to in following)
+        rules.append(f't{minute} ::= "{_clock(minute)} " phrase "\\n" ({ways})')
+    # One word: no phrase is, so the mark cannot be taken for an action.
+    head = [f"root ::= t{first}", f'end ::= "{_clock(last)} end\\n"']
+    return Grammar("hour_plan", "\n".join([*head, *rules, *phrase_rules(longest_action), ""]))
+
+
+def parse_hour(text: str) -> tuple[PlannedAction, ...]:
+    """Reads a text of ``hour_grammar``."""
+    lines = [line.partition(" ") for line in _lines(text)]
+    starts = [parse_clock(clock) for clock, _, _ in lines]
+    return tuple(
+        PlannedAction(start, (following - start) // MINUTE, action)
+        for (_, _, action), start, following in zip(lines, starts, starts[1:], strict=False)
+    )
+
+
+def parse_object_state(text: str) -> str:
+    """Reads a text of ``object_state.gbnf``."""
+    return text.removesuffix("\n")
+
+
+def _check_span(start: int, end: int, where: str) -> None:
+    if not 0 <= start < end <= DAY or start % MINUTE or end % MINUTE:
+        raise GrammarError("a span lies within one day, on whole minutes, its start before its end", where=where)
+
+
+def _either(texts: Iterable[str], where: str) -> str:
+    texts = list(texts)
+    if not texts or len(set(texts)) != len(texts):
+        raise GrammarError("it needs at least one place, each once", where=where)
+    return " | ".join(quote(text) for text in texts)
+
+
+def _clock(minute: int) -> str:
+    return format_clock(minute * MINUTE)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines by "\\n" alone: a place's name may hold what ``splitlines`` takes for a line end."""
+    return text.removesuffix("\n").split("\n")
