@@ -76,6 +76,11 @@ def pin(entry: Entry, size: int, sha256: str) -> None:
     _write([pinned if known.name == entry.name else known for known in _own_entries()])
 
 
+def own_entry(name: str) -> Entry:
+    """The user's own model of exactly this name, read anew."""
+    return next(entry for entry in _own_entries() if entry.name == name)
+
+
 def _name_from(file_name: str) -> str:
     """A model's name made from a file's: `My Model (v2).GGUF` → `my-model-v2`."""
     stem = file_name[:-5] if file_name.casefold().endswith(".gguf") else file_name
