@@ -204,7 +204,7 @@ class Catalog:
         by_name = {entry.name.casefold(): entry.name for entry in self.entries}
         # A short name is compared with the beginnings of names, a long one with whole names.
         short = {key[: len(wanted)]: value for key, value in by_name.items()}
-        near = get_close_matches(wanted, by_name, 1) or get_close_matches(wanted, short, 1)
+        near = (get_close_matches(wanted, by_name, 1) or get_close_matches(wanted, short, 1)) if wanted else []
         hint = f"Did you mean '{by_name.get(near[0]) or short[near[0]]}'? " if near else ""
         raise UnknownModel(f"there is no model '{name}'", next=f"{hint}See: localville models list")
 

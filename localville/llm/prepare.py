@@ -1,13 +1,14 @@
 """Another quantization made from a fetched model, where the catalog asks for one.
 
 Some published formats have no fast kernel (Q4_1) or give the same bits only in groups of rows (K-quants). A Q8_0 made
-from them is as exact as makes no difference and keeps every law of the engine (ENGINE §2, §3). On one library version
-and CPU the result is the same to the bit, whatever the number of threads.
+from them is as exact as makes no difference and gives the same bits in any batch. On one library version and CPU the
+file comes out the same to the bit, whatever the number of threads.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,19 +39,21 @@ def prepare(entry: Entry, source: Path, source_sha256: str, report: Report) -> S
     with disk_faults(part):
         final.parent.mkdir(parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
-    said = _quantize(source, part, entry.prepare, lambda: report(what, _size(part), None))
-    if said is not None:
-        part.unlink(missing_ok=True)
-        if "No space" in said or "write" in said:
-            raise disk_full(part)
-        hint = "Take another model, or a file that is not prepared: localville models add PATH"
-        raise ModelCorrupt(f"llama.cpp cannot requantize it ({said})", where=str(source), next=hint)
-    require_gguf(part)
-    sha256 = hash_file(part, report)
-    with disk_faults(part), part.open("rb+") as file:
-        os.fsync(file.fileno())
-    with disk_faults(final):
-        part.replace(final)
+    try:
+        said = _quantize(source, part, entry.prepare, lambda: report(what, _size(part), None))
+        if said is not None:
+            if "iostream error" in said:  # What C++ says when a write fails.
+                raise disk_full(part)
+            hint = "Take another model, or a file that is not prepared: localville models add PATH"
+            raise ModelCorrupt(f"llama.cpp cannot requantize it ({said})", where=str(source), next=hint)
+        require_gguf(part)
+        sha256 = hash_file(part, report)
+        with disk_faults(part):
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
+            part.replace(final)
+    finally:
+        part.unlink(missing_ok=True)  # Half a preparation cannot be gone on with.
     return Stamp.of(final, sha256, made_from=source_sha256, made_with=library_version())
 
 
@@ -86,8 +89,10 @@ def _quantize(source: Path, target: Path, kind: Preparation, tick: Callable[[], 
                 process.kill()
     if process.returncode == 0:
         return None
-    lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
-    reason = lines[-1] if lines else f"exit code {process.returncode}"
+    text = said.decode("utf-8", "replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    stated = re.findall(r"failed to quantize: (.+)", text)
+    reason = (stated or lines or [f"exit code {process.returncode}"])[-1]
     if process.returncode == NO_LIBRARY:
         hint = "Run: pip install llama-cpp-python"
         raise PrerequisiteError(f"preparing this model needs llama-cpp-python ({reason})", next=hint)

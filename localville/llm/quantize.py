@@ -1,7 +1,7 @@
 """The quantizer as a program of its own: python quantize.py SOURCE TARGET q8_0|q4_0
 
 `prepare.py` runs it by path, so it imports nothing of localville. A process of its own can be stopped by Ctrl-C in the
-middle of a C call, and an assertion in C ends it and not the caller. Its last line on stderr is what llama.cpp said.
+middle of a C call, and an assertion in C ends it and not the caller. What llama.cpp has to say goes to stderr.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def main(source: str, target: str, kind: str) -> int:
     except (ImportError, OSError, RuntimeError) as fault:
         print(fault, file=sys.stderr)
         return NO_LIBRARY
-    _logger.set_verbose(False)
+    # Everything: the binding takes llama.cpp's errors for debug messages.
+    _logger.set_verbose(True)
     parameters = llama_cpp.llama_model_quantize_default_params()
     parameters.ftype = {"q8_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0}[kind]
     parameters.allow_requantize = True
