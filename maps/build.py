@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import hobbs
 import numpy as np
+from garden import GARDEN
+from paint import SIDE
 from pictures import Picture, draw_map, from_png, to_png
-from sprites import SPRITES
-from tiles import BLOCKED, SIDE, fabric
+from rooms import ROOMS
+from sprites import KITCHENS
+from tiles import BLOCKED, fabric
 
 MAPS = Path(__file__).parent
 COLUMNS = 16
 WALLS = {"C": "cafe", "D": "dorm", "A": "apartment", "L": "library", "h": "hedge"}
-FLOORS = {"w": "planks", "k": "kitchen", "b": "bathroom", "m": "carpet", "p": "parquet", "+": "doorway"}
+FLOORS = {"w": "planks", "k": "kitchen", "b": "bathroom", "m": "carpet", "p": "parquet"}
+SHADING = "CDAL"
 BLOCKING = "CDALh~"
+SPRITES = {**KITCHENS, **ROOMS, **GARDEN}
 
 
 class Sheet:
@@ -63,8 +68,11 @@ def structure(sheet: Sheet, plan: list[str]) -> tuple[Any, Any, Any]:
 
     for y, row in enumerate(plan):
         for x, sign in enumerate(row):
-            if sign in FLOORS:
-                ground[y, x] = sheet.number(fabric(FLOORS[sign], x, y))
+            if sign in FLOORS or sign == "+":
+                # A doorway lies on the floor of the room that it leads to.
+                beside = ((x, y - 1), (x, y + 1), (x - 1, y))
+                below = next((plan[b][a] for a, b in beside if plan[b][a] in FLOORS), "w")
+                ground[y, x] = sheet.number(fabric(FLOORS[below if sign == "+" else sign], x, y))
             elif sign in ",~":
                 kind, signs = ("path", ",+") if sign == "," else ("water", "~")
                 ground[y, x] = sheet.number(fabric(kind, x, y, joins(x, y, signs)))
@@ -72,6 +80,12 @@ def structure(sheet: Sheet, plan: list[str]) -> tuple[Any, Any, Any]:
                 ground[y, x] = sheet.number(fabric("grass", x, y))
             if sign in WALLS:
                 walls[y, x] = sheet.number(fabric(WALLS[sign], x, y, joins(x, y, sign)))
+            if sign in FLOORS or sign == "+":
+                if sign == "+":
+                    tile = fabric("doorway", x, y, joins(x, y, SHADING))
+                else:
+                    tile = fabric("shade", x, y, joins(x, y, SHADING) & 9)
+                walls[y, x] = sheet.number(tile)
             if sign in BLOCKING:
                 collision[y, x] = sheet.number(BLOCKED)
     return ground, walls, collision
@@ -109,12 +123,12 @@ def write_map(sheet: Sheet) -> dict[str, Any]:
         base = {"id": number, "name": name, "type": "tilelayer", "visible": visible, "opacity": 1, "x": 0, "y": 0}
         return {**base, "width": width, "height": height, "data": data.ravel().tolist()}
 
-    def thing(name: str, x: int, y: int, width: int, height: int, notes: dict[str, str | int]) -> dict[str, Any]:
+    def thing(name: str, x: int, y: int, size: tuple[int, int], notes: Mapping[str, str | int]) -> dict[str, Any]:
         properties = [
             {"name": key, "type": "int" if isinstance(value, int) else "string", "value": value}
             for key, value in sorted(notes.items())
         ]
-        box = {"x": x * SIDE, "y": y * SIDE, "width": width * SIDE, "height": height * SIDE}
+        box = {"x": x * SIDE, "y": y * SIDE, "width": size[0] * SIDE, "height": size[1] * SIDE}
         base = {"id": next(ids), "name": name, "type": "", "rotation": 0, "visible": True, **box}
         return {**base, "properties": properties} if properties else base
 
@@ -125,13 +139,13 @@ def write_map(sheet: Sheet) -> dict[str, Any]:
     def item_thing(item: hobbs.Item) -> dict[str, Any]:
         sprite = SPRITES[item.sprite]
         rows, columns = sprite.picture.shape[0] // SIDE - sprite.over, sprite.picture.shape[1] // SIDE
-        notes: dict[str, str | int] = {"idle": item.idle, "affords": item.affords, "capacity": item.capacity}
-        return thing(item.name, item.x, item.y, columns, rows, notes)
+        notes: Mapping[str, str | int] = {"idle": item.idle, "affords": item.affords, "capacity": item.capacity}
+        return thing(item.name, item.x, item.y, (columns, rows), notes)
 
-    sectors = [thing(r.address, r.x, r.y, r.width, r.height, r.norms) for r in hobbs.SECTORS]
-    arenas = [thing(r.address.split(":")[1], r.x, r.y, r.width, r.height, r.norms) for r in hobbs.ROOMS]
+    sectors = [thing(r.address, r.x, r.y, (r.width, r.height), r.norms) for r in hobbs.SECTORS]
+    arenas = [thing(r.address.split(":")[1], r.x, r.y, (r.width, r.height), r.norms) for r in hobbs.ROOMS]
     objects = [item_thing(item) for item in hobbs.ITEMS if item.name]
-    spawns = [{**thing(name, x, y, 0, 0, {}), "point": True} for name, (x, y) in hobbs.SPAWNS.items()]
+    spawns = [{**thing(name, x, y, (0, 0), {}), "point": True} for name, (x, y) in hobbs.SPAWNS.items()]
     layers = [tile_layer(1, "ground", ground), tile_layer(2, "walls", walls)]
     for at, data in enumerate(furniture):
         layers.append(tile_layer(len(layers) + 1, f"furniture {at + 1}" if at else "furniture", data))

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 NAME = "hobbs"
@@ -13,38 +15,38 @@ TITLE = "Hobbs Corner"
 # . grass   , path   ~ water   h hedge   + doorway
 # C D A L   walls of cafe, dorm, apartment, library
 # w planks   k kitchen tiles   b bathroom tiles   m bedroom carpet   p parquet
-PLAN = """
-...................,....................
-..CCCCCCCCCCCCCCCC.,.DDDDDDDDDDDDDDDDDD.
-..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.
-..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.
-..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.
-..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.
-..Cwwwwwwwww+kkkkC.,.DDD+DDDDD+DDD+DDDD.
-..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.
-..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.
-..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.
-..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.
-..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.
-..CCCCCC++CCCCCCCC.,.DDDDDDDD++DDDDDDDD.
-........,,.........,.........,,.........
-,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
-,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
-..........,.........,,..........,.......
-..AAAAAAAA+AAAA.hhhh,,hhhhh.LLLL+LLLLLL.
-..AkkkkkAwwwwwA.h...,,....h.LpppppppppL.
-..AkkkkkAwwwwwA.h,,,,,,,,,h.LpppppppppL.
-..Akkkkk+wwwwwA.h,.......,h.LpppppppppL.
-..AkkkkkAwwwwwA.h,..~~~~~,h.LpppppppppL.
-..AAA+AAAAAAA+A.h,..~~~~~,h.LpppppppppL.
-..AmmmmmmAbbbbA.h,..~~~~~,h.LpppppppppL.
-..AmmmmmmAbbbbA.h,..~~~~~,h.LpppppppppL.
-..AmmmmmmAbbbbA.h,.......,h.LpppppppppL.
-..AmmmmmmAbbbbA.h,,,,,,,,,h.LpppppppppL.
-..AAAAAAAAAAAAA.hhhhhhhhhhh.LLLLLLLLLLL.
-........................................
-........................................
-""".split()
+PLAN = [
+    "...................,....................",
+    "..CCCCCCCCCCCCCCCC.,.DDDDDDDDDDDDDDDDDD.",
+    "..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.",
+    "..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.",
+    "..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.",
+    "..CwwwwwwwwwCkkkkC.,.DmmmmmDmmmmmDbbbbD.",
+    "..Cwwwwwwwww+kkkkC.,.DDD+DDDDD+DDD+DDDD.",
+    "..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.",
+    "..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.",
+    "..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.",
+    "..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.",
+    "..CwwwwwwwwwCkkkkC.,.DwwwwwwwwwwwwwwwwD.",
+    "..CCCCCC++CCCCCCCC.,.DDDDDDDD++DDDDDDDD.",
+    "........,,.........,.........,,.........",
+    ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+    ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+    "..........,.........,,..........,.......",
+    "..AAAAAAAA+AAAA.hhhh,,hhhhh.LLLL+LLLLLL.",
+    "..AkkkkkAwwwwwA.h...,,....h.LpppppppppL.",
+    "..AkkkkkAwwwwwA.h,,,,,,,,,h.LpppppppppL.",
+    "..Akkkkk+wwwwwA.h,.......,h.LpppppppppL.",
+    "..AkkkkkAwwwwwA.h,..~~~~~,h.LpppppppppL.",
+    "..AAA+AAAAAAA+A.h,..~~~~~,h.LpppppppppL.",
+    "..AmmmmmmAbbbbA.h,..~~~~~,h.LpppppppppL.",
+    "..AmmmmmmAbbbbA.h,..~~~~~,h.LpppppppppL.",
+    "..AmmmmmmAbbbbA.h,.......,h.LpppppppppL.",
+    "..AmmmmmmAbbbbA.h,,,,,,,,,h.LpppppppppL.",
+    "..AAAAAAAAAAAAA.hhhhhhhhhhh.LLLLLLLLLLL.",
+    "........................................",
+    "........................................",
+]
 
 
 class Room(NamedTuple):
@@ -55,7 +57,7 @@ class Room(NamedTuple):
     y: int
     width: int
     height: int
-    norms: dict[str, str | int] = {}
+    norms: Mapping[str, str | int] = MappingProxyType({})
 
 
 class Item(NamedTuple):
@@ -124,14 +126,19 @@ ITEMS = (
     Item("chair east", 9, 10),
     Item("chair west", 11, 10),
     Item("stool", 10, 3),
-    Item("plant", 3, 11),
-    Item("plant", 11, 11),
+    Item("plant", 7, 11),
+    Item("plant", 11, 4),
+    Item("rug green", 6, 8),
+    Item("mat", 36, 4),
+    Item("mat", 10, 25),
+    Item("menu board", 5, 1),
     Item("stove", 13, 2, "stove", "off", "cooking and baking"),
     Item("sink", 14, 2, "kitchen sink", "off", "washing dishes"),
     Item("work top", 15, 2, "work top", "clean", "preparing food"),
     Item("fridge", 16, 2, "refrigerator", "closed", "storing food"),
     Item("long table", 14, 7, "kitchen table", "clean", "preparing food", 2),
     Item("crates", 16, 11),
+    Item("crates", 16, 10),
     Item("crates", 13, 11),
     # Dorm
     Item("bed blue", 22, 2, "bed", "made", "sleeping"),
@@ -192,13 +199,13 @@ ITEMS = (
     Item("picnic table", 23, 18, "picnic table", "free", "having a picnic", 4),
     Item("flower bed", 22, 25),
     # Library
-    Item("wide shelf", 29, 18, "history shelf", "in order", "finding history books", 3),
-    Item("wide shelf", 33, 18, "science shelf", "in order", "finding science books", 3),
-    Item("wide shelf", 29, 21, "fiction shelf", "in order", "finding novels", 3),
+    Item("shelf history", 29, 18, "history shelf", "in order", "finding history books", 3),
+    Item("shelf science", 33, 18, "science shelf", "in order", "finding science books", 3),
+    Item("shelf fiction", 29, 21, "fiction shelf", "in order", "finding novels", 3),
     Item("computer desk", 37, 18, "computer desk", "off", "searching the catalog and writing on the computer"),
     Item("chair north", 37, 19),
-    Item("square table", 34, 21, "reading table 1", "free", "reading and studying", 4),
-    Item("square table", 34, 24, "reading table 2", "free", "reading and studying", 4),
+    Item("reading table", 34, 21, "reading table 1", "free", "reading and studying", 4),
+    Item("reading table", 34, 24, "reading table 2", "free", "reading and studying", 4),
     Item("chair east", 33, 21),
     Item("chair west", 36, 21),
     Item("chair east", 33, 25),
@@ -206,10 +213,22 @@ ITEMS = (
     Item("counter short", 29, 24, "front desk", "attended", "borrowing and returning books", 2),
     Item("armchair", 29, 26, "armchair", "free", "reading in comfort"),
     Item("plant", 37, 26),
+    Item("rug blue", 32, 22),
+    # Windows, pictures and signs on the walls
+    *(Item("window", x, 12) for x in (3, 5, 11, 14, 23, 26, 33, 36)),
+    *(Item("window", x, 27) for x in (4, 7, 11, 30, 33, 36)),
+    *(Item("window", x, 1) for x in (23, 29)),
+    Item("painting", 9, 1),
+    Item("painting dusk", 32, 6),
+    Item("sign cup", 8, 12),
+    Item("mailbox", 12, 16),
     # Trees and lamps along the streets
     *(Item("tree", x, y) for x, y in ((0, 2), (1, 6), (0, 10), (18, 4), (20, 8), (18, 11), (39, 4), (39, 10))),
-    *(Item("tree", x, y) for x, y in ((0, 18), (1, 22), (0, 26), (15, 19), (15, 25), (27, 21), (27, 26), (39, 20))),
-    *(Item("tree", x, y) for x, y in ((39, 25), (4, 29), (11, 29), (18, 29), (24, 29), (31, 29), (37, 29))),
+    *(
+        Item("apple tree", x, y)
+        for x, y in ((0, 18), (1, 22), (0, 26), (15, 19), (15, 25), (27, 21), (27, 26), (39, 20))
+    ),
+    *(Item("fir", x, y) for x, y in ((39, 25), (4, 29), (11, 29), (18, 29), (24, 29), (31, 29), (37, 29))),
     *(Item("bush", x, y) for x, y in ((4, 13), (13, 13), (24, 13), (36, 13), (5, 16), (26, 16), (36, 16), (8, 28))),
     *(Item("lamp", x, y) for x, y in ((6, 13), (17, 13), (27, 13), (13, 16), (24, 16), (34, 16))),
 )
