@@ -1,0 +1,165 @@
+"""The engine over llama.cpp: many asks at once, each with the same bits as if it were alone.
+
+    engine = LlamaCppEngine(Path("model.gguf"))
+    answers = generate(engine, [(ask, seed), …])
+
+From the inside out: `weights.py` (a GGUF and its vocabulary), `context.py` (lanes of tokens), `selftest.py` (what this
+model's bits depend on), `slots.py` (states kept at the cuts of prompts), `strands.py` (what an ask feeds and wants),
+`batcher.py` (which strands share a call), `questions.py` (asks to strands, results to answers).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from localville.errors import AskTooLong, EngineError
+from localville.llm.batcher import Batcher
+from localville.llm.chat import detect
+from localville.llm.constraints import Constraints
+from localville.llm.context import Context, system_info
+from localville.llm.engine import Answer, Ask, Ticket
+from localville.llm.questions import Desk, Question, question
+from localville.llm.selftest import RowRule, find_rule
+from localville.llm.slots import GRID, PrefixStore
+from localville.llm.strands import Stats
+from localville.llm.weights import Weights, sha256_of
+
+CONTEXT_TOKENS = 2048
+"""Prompt and answer of one ask. Small models use little more; a lane of the 1.5B takes 60 MB."""
+CACHE_BYTES = 1 << 30
+"""Snapshots of prefixes: about 35 thousand tokens of the 1.5B."""
+
+
+class LlamaCppEngine:
+    """Answers asks with a GGUF model (see `Engine`). Each answer depends on ask, seed and model file alone.
+
+    ``slots``: asks under way at once. ``rule``: the row rule, if it is known (`selftest.py`); None finds it in a second
+    or two. ``repack`` and ``gpu_layers`` go to llama.cpp. ``sha256``: the file's, if it was computed before.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        slots: int = 8,
+        threads: int | None = None,
+        context_tokens: int = CONTEXT_TOKENS,
+        cache_bytes: int = CACHE_BYTES,
+        rule: RowRule | None = None,
+        repack: bool = True,
+        gpu_layers: int = 0,
+        sha256: str | None = None,
+    ) -> None:
+        if slots < 1:
+            raise EngineError(f"{slots} slots are not possible", next="Choose at least one")
+        self._threads = threads or default_threads()
+        self._slots, self._gpu_layers, self._sha256 = slots, gpu_layers, sha256
+        self._weights = Weights(path, gpu_layers=gpu_layers, repack=repack)
+        self._rule = rule or find_rule(self._weights, threads=self._threads)
+        # Beyond "any" a call holds one lane, so further lanes would only wait.
+        lanes = slots if self._rule is RowRule.ANY else 1
+        self._context = Context(self._weights, lanes=lanes, cells=context_tokens, threads=self._threads)
+        self.stats = Stats()
+        self._store = PrefixStore(cache_bytes if self._rule is not RowRule.COLD else 0)
+        self._batcher = Batcher(self._context, self._store, self.stats, alone=self._rule is not RowRule.ANY)
+        template = detect(self._weights.meta("tokenizer.chat_template"))
+        constraints = Constraints.for_llama(self._weights.vocab)
+        self._desk = Desk(self._weights, template, constraints, self.stats)
+        self._open: dict[Ticket, tuple[Question, float]] = {}
+        self._done: list[tuple[Ticket, Answer]] = []
+        self._tickets = 0
+        self._closed = False
+
+    def submit(self, ask: Ask, seed: int) -> Ticket:
+        asked = question(self._tickets + 1, ask, seed, self._desk)
+        if asked.longest() > self._context.cells:
+            raise AskTooLong(
+                f"prompt and answer need up to {asked.longest()} tokens, the context has {self._context.cells}",
+                where=f"ask '{ask.purpose}'",
+                next="Shorten the prompt, or give the engine more context_tokens",
+            )
+        self._tickets = asked.ticket
+        self._open[asked.ticket] = (asked, perf_counter())
+        self.stats.asks += 1
+        for strand in asked.strands:
+            self._batcher.add(strand)
+        return asked.ticket
+
+    def poll(self) -> list[tuple[Ticket, Answer]]:
+        try:
+            while self._open and not self._done:
+                self._work()
+        except BaseException:
+            # Interrupted anywhere (Ctrl-C too): what was half read is read again, to the same bits.
+            self._batcher.restart()
+            raise
+        done, self._done = sorted(self._done, key=lambda entry: entry[0]), []
+        return done
+
+    def _work(self) -> None:
+        for ticket in sorted({strand.order[0] for strand in self._batcher.step()}):
+            asked, since = self._open[ticket]
+            if not all(strand.done for strand in asked.strands):
+                continue
+            try:
+                result = asked.result()
+            except Exception:
+                # The ask has failed for good; the others go on.
+                del self._open[asked.ticket]
+                raise
+            if isinstance(result, Answer):
+                self._finish(asked, result, perf_counter() - since)
+            else:
+                self.stats.retries += 1
+                self._batcher.add(result)
+
+    def _finish(self, asked: Question, answer: Answer, seconds: float) -> None:
+        del self._open[asked.ticket]
+        self._done.append((asked.ticket, replace(answer, seconds=seconds)))
+        self.stats.prompt_tokens += answer.tokens.prompt
+        self.stats.reused_tokens += answer.tokens.reused
+        self.stats.forced_tokens += answer.tokens.forced
+        self.stats.generated_tokens += answer.tokens.generated
+
+    def manifest(self) -> dict[str, Any]:
+        path = self._weights.path
+        self._sha256 = self._sha256 or sha256_of(path)
+        return {
+            "engine": "llamacpp",
+            "library": f"llama-cpp-python {version('llama_cpp_python')}",
+            "model": {
+                "file": path.name,
+                "bytes": path.stat().st_size,
+                "sha256": self._sha256,
+                "description": self._weights.description,
+                "parameters": self._weights.n_params,
+                "template": self._desk.template.name,
+            },
+            "profile": {
+                "row_rule": self._rule.value,
+                "repack": self._weights.repack,
+                "flash_attention": False,
+                "kv_unified": False,
+                "kv_type": "f16",
+                "grid": GRID,
+                "context_tokens": self._context.cells,
+                "gpu_layers": self._gpu_layers,
+            },
+            "machine": {"slots": self._slots, "threads": self._threads, "features": system_info()},
+        }
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._context.close()
+            self._weights.close()
+
+
+def default_threads() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
