@@ -110,7 +110,7 @@ ITEMS = (
     Item("coffee machine", 4, 2, "coffee machine", "off", "making coffee"),
     Item("sink", 3, 2, "bar sink", "off", "washing cups"),
     Item("cake display", 6, 2, "cake display", "full", "taking a piece of cake", 2),
-    Item("notice board", 8, 2, "notice board", "up to date", "reading and pinning up notices", 2),
+    Item("notice board", 8, 2, "notice board", "up to date", "reading and pinning up notices"),
     Item("piano", 10, 2, "piano", "idle", "playing music"),
     Item("counter", 3, 4, "counter", "clean", "ordering, serving and paying", 4),
     Item("round table", 4, 7, "cafe table 1", "free", "sitting with food and drinks", 4),

@@ -259,7 +259,7 @@ class PlaceTree:
     places are equal and print the same.
     """
 
-    town: Town = field(repr=False)
+    town: Town = field(repr=False, compare=False)
     known: tuple[Address, ...] = ()
 
     def sectors(self) -> tuple[str, ...]:

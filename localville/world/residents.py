@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from localville.config import Persona
 from localville.errors import InputError, PersonaError
 from localville.world.places import Address, Arena, PlaceTree, Thing, Town
@@ -21,9 +19,8 @@ def home_arenas(town: Town, home: str) -> tuple[Arena, ...]:
 
 
 def is_bed(thing: Thing) -> bool:
-    """Whether people sleep there: a ``bed`` by name, or an object that affords sleeping."""
-    words = re.findall(r"\w+", thing.name.casefold())
-    return "bed" in words or "sleep" in thing.affords.casefold()
+    """Whether people sleep there: it is called ``bed``, or affords sleeping; a flower bed is and does neither."""
+    return thing.name.casefold() == "bed" or "sleep" in thing.affords.casefold()
 
 
 def bed_of(town: Town, home: str, name: str = "") -> Thing:
@@ -37,7 +34,7 @@ def bed_of(town: Town, home: str, name: str = "") -> Thing:
             beds += [(name not in arena.private_to, thing) for thing in arena.things if is_bed(thing)]
     if not beds:
         whose = f" for {name}" if name else ""
-        hint = "Add an object 'bed' to it in Tiled, or choose another home"
+        hint = "Draw one with affords 'sleeping' in Tiled, or choose another home"
         raise InputError(f"there is no bed{whose} in '{home}' on map '{town.name}'", next=hint)
     return min(beds, key=lambda bed: bed[0])[1]
 

@@ -155,7 +155,8 @@ def _things(drawn: TiledMap, arenas: list[Arena], reached: NDArray[np.bool_]) ->
         _refuse_twin(address, (thing.address for thing in things[arena.address]), where)
         on = [tile for tile in tiles if reached[tile.y, tile.x]]
         around = {Tile(x + dx, y + dy) for x, y in tiles for dx, dy in MOVES}
-        stand = on or [tile for tile in around if tile in arena.tiles and reached[tile.y, tile.x]]
+        # A doorway serves only where the room has no other tile beside the object: its user would bar the way.
+        stand = on or sorted(around & arena.floor) or [tile for tile in around & arena.tiles if reached[tile.y, tile.x]]
         if not stand:
             what = f"nobody can reach it: no walkable tile of '{arena.address}' touches it"
             raise MapError(what, where=where, next="Erase a tile beside it from layer 'collision', or move it")
