@@ -20,6 +20,10 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^:\n\r\t]+$")]
 
 
+Place = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\n\r\t]+$")]
+"""A sector, or ``sector:arena``."""
+
+
 def _clock_text(value: Any) -> Any:
     return format_clock(parse_clock(value)) if isinstance(value, str) else value
 
@@ -42,10 +46,10 @@ class Persona(_Frozen):
     wake: Clock = "07:00"
     sleep: Clock = "22:00"
     concern: Text
-    home: Name
+    home: Place
     """A sector, or ``sector:arena`` for a room of a shared house."""
-    workplace: Name | None = None
-    known_places: tuple[Name, ...] = ()
+    workplace: Place | None = None
+    known_places: tuple[Place, ...] = ()
     memories: Text
     """One paragraph; each statement between semicolons becomes a seed memory."""
 

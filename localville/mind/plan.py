@@ -1,0 +1,137 @@
+"""Plans, top-down and just in time (paper §4.3): the hour of waking, the day in broad strokes, the next hour in actions.
+
+What must hold is the grammar's business and cannot be missed by a model: a day plan covers the waking day without gap or
+overlap, an hour's actions of 5 to 15 minutes fill it exactly. Sleep frames the day; it is never left to a plan.
+"""
+
+from __future__ import annotations
+
+import math
+
+from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
+from localville.config import Persona
+from localville.errors import PersonaError
+from localville.llm.engine import Ask, Choose, Part, Prompt, Write
+from localville.llm.grammars import (
+    PlannedAction,
+    PlannedChunk,
+    day_plan_grammar,
+    hour_grammar,
+    parse_day_plan,
+    parse_hour,
+)
+from localville.mind.identity import description
+from localville.mind.prompting import part, render
+from localville.mind.thought import Recall, Thought, View
+
+SLEEPING = "sleeping"
+WAKE_STEP = 30 * MINUTE
+WAKE_STEPS = 3
+"""Waking is chosen among the habit and three half hours before and after it."""
+WAKE_SPREAD = 0.75
+"""In half hours: how far a habit lets waking stray; ours (the original asks for an hour without a habit)."""
+SHORTEST_DAY = 4 * HOUR
+"""A waking day must hold five chunks of half an hour and a night must follow it."""
+
+DAY_TOKENS = 640
+"""Suffices for 8 lines in the catalog's tokenizers; the worst case is measured in tests/llm/test_grammars.py."""
+HOUR_TOKENS = 640
+DAY_TEMPERATURE = 0.5
+HOUR_TEMPERATURE = 0.6
+"""Free text tried by hand at 0.5 to 0.7 (ENGINE §5)."""
+
+
+def bed_time(persona: Persona) -> int:
+    """When a persona goes to bed, in seconds of the day; a time after midnight counts as midnight."""
+    wake, sleep = parse_clock(persona.wake), parse_clock(persona.sleep)
+    return sleep if sleep > wake else DAY
+
+
+def check_day(persona: Persona) -> None:
+    """Raises PersonaError when a persona's waking day cannot hold a plan."""
+    latest = parse_clock(persona.wake) + WAKE_STEPS * WAKE_STEP
+    if bed_time(persona) - latest < SHORTEST_DAY:
+        raise PersonaError(
+            f"the day from wake {persona.wake} to sleep {persona.sleep} is too short to plan",
+            where=f"persona '{persona.name}'",
+            next=f"Leave at least {(SHORTEST_DAY + WAKE_STEPS * WAKE_STEP) / HOUR:g} hours between them",
+        )
+
+
+def wake_hour(view: View) -> Thought[int]:
+    """Decides when to get up today, in seconds of the day, near the persona's habit."""
+    habit = parse_clock(view.persona.wake)
+    times = [habit + step * WAKE_STEP for step in range(-WAKE_STEPS, WAKE_STEPS + 1)]
+    times = [at for at in times if 0 <= at < bed_time(view.persona) - SHORTEST_DAY]
+    prior = tuple(-0.5 * ((at - habit) / WAKE_STEP / WAKE_SPREAD) ** 2 for at in times)
+    situation = part("situation", "wake_ask", persona=view.persona, date=view.now.date_words)
+    options = tuple(" " + format_clock(at) for at in times)
+    ask = Ask("wake", Prompt((description(view.persona), situation)), Choose(options, temperature=1.0, prior=prior))
+    answer = yield ask
+    return times[options.index(answer.value)]
+
+
+def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
+    """Plans the day from now to bed time in broad strokes: 5 to 8 chunks, each with one of the known places."""
+    persona = view.persona
+    start = _round_up(view.now.second_of_day, 5 * MINUTE)
+    end = bed_time(persona)
+    remembered = yield Recall(f"{persona.name}'s plans for {view.now.date_words}", view.profile.retrieve_plan)
+    places = view.tree.sectors()
+    prompt = Prompt(
+        (
+            Part("town", render("day_example")),
+            description(persona),
+            part("persona", "day", places=places),
+            part("situation", "day_ask", persona=persona, memories=remembered, date=view.now.date_words),
+        )
+    )
+    # A late start leaves less than the paper's five chunks; no chunk is shorter than half an hour.
+    fewest = max(1, min(view.profile.plan_chunks_min, (end - start) // (2 * HOUR)))
+    most = max(view.profile.plan_chunks_max, math.ceil((end - start) / (4 * HOUR)))
+    grammar = day_plan_grammar(start, end, places, min_chunks=fewest, max_chunks=most)
+    answer = yield Ask("plan.day", prompt, Write(grammar, DAY_TOKENS, DAY_TEMPERATURE, repetition_penalty=1.05))
+    return parse_day_plan(answer.value)
+
+
+def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk | None:
+    """The part of a day plan that holds a moment; None before it begins and after bed time."""
+    return next((chunk for chunk in plan if chunk.start <= second_of_day < chunk.end), None)
+
+
+def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
+    """Splits the time from now to the end of this hour or chunk, whichever is first, into actions of 5 to 15 minutes."""
+    persona, second = view.persona, view.now.second_of_day
+    start = second - second % (5 * MINUTE)
+    chunk = chunk_at(view.day_plan, start)
+    if chunk is None:
+        raise ValueError(f"{persona.name} has no plan at {view.now.hhmm}")
+    end = min(chunk.end, start - start % HOUR + HOUR)
+    lines = [
+        {"start": format_clock(c.start), "end": format_clock(c.end), "activity": c.activity, "place": c.place}
+        for c in view.day_plan
+    ]
+    prompt = Prompt(
+        (
+            Part("town", render("hour_example")),
+            description(persona),
+            part("persona", "hour_day", persona=persona, date=view.now.date_words, plan=lines),
+            part(
+                "situation",
+                "hour_ask",
+                persona=persona,
+                done=[text for _, text in view.done_today[-3:]],
+                start=format_clock(start),
+                end=format_clock(end),
+                place=chunk.place,
+                activity=chunk.activity,
+            ),
+        )
+    )
+    grammar = hour_grammar(start, end, lengths=view.profile.action_minutes)
+    answer = yield Ask("plan.hour", prompt, Write(grammar, HOUR_TOKENS, HOUR_TEMPERATURE, repetition_penalty=1.1))
+    return parse_hour(answer.value)
+
+
+def _round_up(seconds: int, step: int) -> int:
+    return -(-seconds // step) * step

@@ -1,0 +1,75 @@
+"""What a thought is: a generator that yields what it wants to know and is resumed with what it learns (DESIGN law 1).
+
+    Ask      a question to the model          → Answer
+    Recall   a query to the memory stream     → tuple[Memory texts], best first
+    Compare  a text and what it may be like   → tuple[float], cosine of each
+
+A thought reads no clock, calls no model and touches no file; the scheduler serves it. All it may know of the world is in
+its ``View``, a snapshot that does not change while it thinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from localville.clock import SimTime
+from localville.config import Persona, Profile
+from localville.llm.engine import Ask
+from localville.llm.grammars import PlannedChunk
+from localville.world.places import Address, PlaceTree, Town
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Asks the agent's own memory stream for the ``k`` best memories for a query (paper §4.1); texts come back."""
+
+    query: str
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Asks how like a text is to each of several others; cosines of their embeddings come back."""
+
+    text: str
+    others: tuple[str, ...]
+
+
+Request: TypeAlias = Ask | Recall | Compare
+T = TypeVar("T")
+Thought: TypeAlias = Generator[Request, Any, T]
+
+
+@dataclass(frozen=True)
+class View:
+    """Holds what one agent may think with at one moment."""
+
+    persona: Persona
+    now: SimTime
+    town: Town
+    tree: PlaceTree
+    at: Address
+    """The arena (or outdoors) it stands in."""
+    profile: Profile
+    ways: Mapping[str, str]
+    """How this model is best asked, by purpose; see models/catalog.toml."""
+    day_plan: tuple[PlannedChunk, ...] = ()
+    done_today: tuple[tuple[int, str], ...] = ()
+    """What it has done today: second of the day and activity, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing an agent does, grounded in an object; 5 to 15 minutes, or the rest of the night."""
+
+    start: int
+    """Game seconds."""
+    end: int
+    text: str
+    """The words that follow "is": ``making coffee``."""
+    address: Address
+    object_state: str
+    """The words that follow "is" for the object while it is used."""
+    emoji: str
