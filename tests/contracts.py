@@ -57,7 +57,7 @@ COLOURS = ("red", "green", "blue", "white", "black", "pink", "brown", "grey", "g
            "lilac", "olive", "coral", "ivory", "khaki", "navy", "plum", "ruby", "sand", "rust")  # fmt: skip
 NAME = Grammar("name", 'root ::= [A-Z] [a-z]{1,7} "\\n"\n')
 OBJECT = Grammar("object", 'root ::= word (" " word){0,3} "\\n"\nword ::= [a-z]{1,9}\n')
-HOUR = hour_grammar(7 * 3600, 7 * 3600 + 30 * 60, longest_action=24)
+HOUR = hour_grammar(7 * 3600, 7 * 3600 + 15 * 60, longest_action=16)
 
 
 def text_prompt(situation: str) -> Prompt:
@@ -201,7 +201,7 @@ def check_answers_depend_on_ask_and_seed_alone(make: EngineFactory) -> None:
         together = generate(engine, pairs)
     with _open(make) as engine:
         reverse = [generate(engine, [pair])[0] for pair in reversed(pairs)][::-1]
-        crowded = generate(engine, [*pairs[5:], *pairs[:5], *pairs])[len(pairs) :]
+        crowded = generate(engine, [*pairs[8:], *pairs])[-len(pairs) :]
     for (ask, _), first, *others in zip(pairs, together, reverse, crowded, strict=True):
         for other, how in zip(others, ("alone and in another order", "among others, warm"), strict=True):
             assert _essence(other) == _essence(first), (

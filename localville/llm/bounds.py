@@ -52,10 +52,25 @@ def _longest(node: Node, longest: dict[str, int]) -> int:
             return high * _longest(part, longest)
 
 
+@lru_cache(maxsize=512)
 def bounded_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The model's JSON schema, once every field is known to be bounded. Raises GrammarError naming the field if not."""
+    """The model's JSON schema, with every object closed. Raises GrammarError naming a field that is not bounded."""
     longest_json(model)
-    return model.model_json_schema()
+    schema = model.model_json_schema()
+    _close(schema)
+    return schema
+
+
+def _close(node: Any) -> None:
+    """Forbids keys that are no fields: pydantic would ignore them, but a model may write them until its budget ends."""
+    if isinstance(node, dict):
+        if node.get("type") == "object":
+            node["additionalProperties"] = False
+        for child in node.values():
+            _close(child)
+    elif isinstance(node, list):
+        for child in node:
+            _close(child)
 
 
 @lru_cache(maxsize=512)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
 from pydantic import BaseModel, Field
 
+from localville.chance import rng
 from localville.errors import EngineError, GrammarError
 from localville.llm.bounds import bounded_schema, budget, longest_bytes, longest_json
 from localville.llm.constraints import Constraints, to_lark
@@ -192,6 +193,9 @@ def test_a_model_is_filled_as_compact_json_within_its_bounds(letters: Constraint
         ("AB1", "ABC"),
         (",", ", "),
         (',"alone":true', ""),
+        ("true}", 'true,"more":1}'),
+        ('"hours"', '"hour"'),
+        ("12", "12.0"),
     ):
         assert not letters.fits(form, good.replace(old, new)), new
     assert len(good) <= longest_json(Flat)
@@ -235,7 +239,28 @@ def test_models_within_models_and_options_are_measured(letters: Constraints) -> 
     flat = Flat(where="cafe", hours=1, why="x" * 8, code="ZZ9", alone=False)
     text = Pair(first=flat, rest=[flat, flat], note=-5, point=(False, False)).model_dump_json()
     assert letters.fits(form, text)
+    assert not letters.fits(form, text.replace('"alone":false', '"alone":false,"more":1'))
     assert len(text) <= longest_json(Pair)
+
+
+def test_a_model_filled_at_random_is_valid_and_ends_within_its_budget(letters: Constraints) -> None:
+    class Pair(BaseModel):
+        flat: Flat
+        notes: list[Annotated[str, Field(max_length=6)]] = Field(max_length=3)
+        last: int | None = Field(ge=-20, le=5)
+
+    form = Fill(Pair, budget(Pair))
+    for seed in range(150):
+        matcher, draw, written = letters.matcher(form), rng(seed), bytearray()
+        while not matcher.done():
+            ways = np.flatnonzero(matcher.mask())
+            if seed % 3 == 0:  # never end what can go on
+                ways = np.setdiff1d(ways, list(b'"]}')) if len(ways) > 3 else ways
+            token = int(draw.choice(ways[ways != END]))
+            matcher.commit(token)
+            written.append(token)
+        assert len(written) <= longest_json(Pair)
+        Pair.model_validate_json(bytes(written))
 
 
 @pytest.fixture(scope="module")

@@ -19,15 +19,16 @@ def test_scripted_engine() -> None:
 
 @pytest.mark.model
 def test_llamacpp_engine(small_model_path: Path) -> None:
-    llamacpp = pytest.importorskip("localville.llm.llamacpp")
-    check_engine(lambda: llamacpp.LlamaCppEngine(small_model_path, slots=4))
+    from localville.llm.llamacpp import LlamaCppEngine
+
+    check_engine(lambda: LlamaCppEngine(small_model_path, slots=4))
 
 
 @pytest.mark.model
 def test_outlines_engine(small_model_path: Path) -> None:
     from localville.llm.outlines_engine import OutlinesEngine
 
-    check_engine(lambda: OutlinesEngine(small_model_path), scored=False)
+    check_engine(lambda: OutlinesEngine(small_model_path, n_context=1024), scored=False)
 
 
 class Broken(ScriptedEngine):
