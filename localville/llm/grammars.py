@@ -87,6 +87,25 @@ def phrase_rules(longest: int) -> list[str]:
     return [f"phrase ::= [a-z] f{longest - 1}", *first, *later]
 
 
+def doing_rules(longest: int) -> list[str]:
+    """Rules for ``doing``: what stands after "is", a phrase whose first word ends in -ing, of at most ``longest`` bytes.
+
+    The later words are those of ``phrase_rules``. Like it, ``gN`` stands within the first word with N bytes left.
+    """
+    if longest < 8:
+        raise GrammarError(f"an activity needs at least 8 bytes, not {longest}")
+    first = []
+    for left in range(longest - 2, 2, -1):
+        ends = [f'"ing" e{left - 3}']
+        first.append(f"g{left} ::= {' | '.join(([f'[a-z] g{left - 1}'] if left > 3 else []) + ends)}")
+    ended = []
+    for left in range(longest - 5, -1, -1):
+        ways = ['""'] + ([f'" " [a-zA-Z0-9] p{left - 2}'] if left >= 2 else [])
+        ended.append(f"e{left} ::= {' | '.join(ways)}")
+    later = [rule for rule in phrase_rules(longest) if rule.startswith("p") and not rule.startswith("phrase")]
+    return [f"doing ::= [a-z] [a-z] g{longest - 2}", *first, *ended, *later]
+
+
 def day_plan_grammar(
     wake: int,
     sleep: int,
@@ -160,7 +179,9 @@ def parse_day_plan(text: str) -> tuple[PlannedChunk, ...]:
 def hour_grammar(
     start: int, end: int, *, lengths: Sequence[int] = (5, 10, 15), longest_action: int = ACTION_BYTES
 ) -> Grammar:
-    """Fine actions of an hour or less as lines ``07:10 take a shower``, closed by a line ``08:00 end``.
+    """Fine actions of an hour or less as lines ``07:10 taking a shower``, closed by a line ``08:00 end``.
+
+    An action is told as what somebody is doing, so that "Maria is " and the action make the memory (paper §4.1).
 
     ``start`` and ``end`` are seconds of the day on whole minutes. A line says when an action begins, the next line thus
     how long it lasted: one of ``lengths`` (minutes). The rule ``t430`` stands at minute 430. Raises GrammarError when
@@ -184,10 +205,10 @@ def hour_grammar(
         following = [minute + step for step in steps if minute + step in alive]
         minutes.extend(to for to in following if to != last and to not in minutes)
         ways = " | ".join("end" if to == last else f"t{to}" for to in following)
-        rules.append(f't{minute} ::= "{_clock(minute)} " phrase "\\n" ({ways})')
-    # One word: no phrase is, so the mark cannot be taken for an action.
+        rules.append(f't{minute} ::= "{_clock(minute)} " doing "\\n" ({ways})')
+    # No activity ends in -d, so the mark cannot be taken for an action.
     head = [f"root ::= t{first}", f'end ::= "{_clock(last)} end\\n"']
-    return Grammar("hour_plan", "\n".join([*head, *rules, *phrase_rules(longest_action), ""]))
+    return Grammar("hour_plan", "\n".join([*head, *rules, *doing_rules(longest_action), ""]))
 
 
 def parse_hour(text: str) -> tuple[PlannedAction, ...]:
