@@ -1,0 +1,44 @@
+"""One exact FAISS index an agent: every similarity of a query in one call (ENGINE §6).
+
+Exact on purpose: min–max scaling needs all similarities, and at this size an approximate index buys nothing.
+The index is a cache; the vectors' truth is the run's database (DESIGN law 6).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALL = -2.0
+"""Below any cosine, so that a range search returns every vector."""
+
+
+class MemoryIndex:
+    """Finds the cosine of a query to each memory. Vectors are float32[dimension], L2-normalised."""
+
+    def __init__(self, dimension: int) -> None:
+        import faiss
+
+        self.dimension = dimension
+        self._index: Any = faiss.IndexIDMap2(faiss.IndexFlatIP(dimension))
+
+    def add(self, number: int, vector: NDArray[np.float32]) -> None:
+        """Adds the vector of the next memory; ids are 1, 2, 3 … FAISS would take a duplicate silently."""
+        if number != len(self) + 1:
+            raise ValueError(f"vector {number} cannot follow {len(self)}")
+        if vector.shape != (self.dimension,):
+            raise ValueError(f"a vector of shape {vector.shape} does not fit an index of dimension {self.dimension}")
+        self._index.add_with_ids(np.ascontiguousarray(vector[None]), np.array([number], dtype=np.int64))
+
+    def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """float32[n]: the cosine of the query to every memory, in id order."""
+        if not len(self):
+            return np.zeros(0, dtype=np.float32)
+        _, distances, ids = self._index.range_search(np.ascontiguousarray(query[None]), ALL)
+        ordered: NDArray[np.float32] = distances[np.argsort(ids, kind="stable")]
+        return ordered
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)

@@ -1,0 +1,117 @@
+"""The memory stream: everything an agent has seen, done, planned and concluded, in order (paper §4.1). Append-only.
+
+Only the time of last access ever changes. Ids are 1, 2, 3 … within an agent, so that evidence can point at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localville.clock import SimTime
+
+_FIRST_ROOM = 64
+
+
+class MemoryKind(StrEnum):
+    """Names what a memory is (paper §4.1–4.3)."""
+
+    OBSERVATION = "observation"
+    REFLECTION = "reflection"
+    PLAN = "plan"
+    CHAT = "chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Holds one memory. ``importance`` is 1..10; ``evidence`` are ids of older memories of the same agent."""
+
+    id: int
+    kind: MemoryKind
+    text: str
+    created: SimTime
+    last_access: SimTime
+    importance: int
+    evidence: tuple[int, ...] = ()
+
+
+class MemoryStream:
+    """Holds one agent's memories with what retrieval needs of them as arrays, in id order."""
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+        self._memories: list[Memory] = []
+        self._importance = np.zeros(_FIRST_ROOM, dtype=np.float64)
+        self._last_access = np.zeros(_FIRST_ROOM, dtype=np.int64)
+        self._new_since = 0
+        self._touched: set[int] = set()
+
+    def append(
+        self, text: str, kind: MemoryKind, at: SimTime, importance: int, evidence: Iterable[int] = ()
+    ) -> Memory:
+        """Adds a memory, created and last accessed ``at``. Raises ValueError for a rating off the scale or for evidence
+        that is not older."""
+        if not 1 <= importance <= 10:
+            raise ValueError(f"importance is 1 to 10, not {importance}")
+        evidence = tuple(evidence)
+        if not all(1 <= old <= len(self) for old in evidence):
+            raise ValueError(f"evidence {evidence} is not among the memories 1 to {len(self)}")
+        memory = Memory(len(self) + 1, kind, text, at, at, importance, evidence)
+        self.restore(memory)
+        return memory
+
+    def restore(self, memory: Memory) -> None:
+        """Adds a memory as it was recorded; its id must be the next one."""
+        if memory.id != len(self) + 1:
+            raise ValueError(f"memory {memory.id} cannot follow {len(self)}")
+        if len(self) == len(self._importance):
+            self._importance = np.resize(self._importance, 2 * len(self))
+            self._last_access = np.resize(self._last_access, 2 * len(self))
+        self._importance[len(self)] = memory.importance
+        self._last_access[len(self)] = memory.last_access.seconds
+        self._memories.append(memory)
+
+    def touch(self, ids: Iterable[int], at: SimTime) -> None:
+        """Refreshes the last access of retrieved memories (paper §4.1)."""
+        for number in ids:
+            self._memories[number - 1] = replace(self._memories[number - 1], last_access=at)
+            self._last_access[number - 1] = at.seconds
+            self._touched.add(number)
+
+    def latest(self, n: int, kinds: frozenset[MemoryKind] = frozenset(MemoryKind)) -> list[Memory]:
+        """The latest ``n`` memories of some kinds, oldest first."""
+        found = [memory for memory in reversed(self._memories) if memory.kind in kinds][:n]
+        return found[::-1]
+
+    def drain_changes(self) -> tuple[list[Memory], list[Memory]]:
+        """The memories that are new, and the older ones touched, since the last drain; for the record of a step."""
+        new = self._memories[self._new_since :]
+        touched = [self._memories[number - 1] for number in sorted(self._touched) if number <= self._new_since]
+        self._new_since, self._touched = len(self), set()
+        return new, touched
+
+    @property
+    def importances(self) -> NDArray[np.float64]:
+        """float64[n], in id order; a view, not to be written to."""
+        return self._importance[: len(self)]
+
+    @property
+    def last_accesses(self) -> NDArray[np.int64]:
+        """int64[n] game seconds, in id order; a view, not to be written to."""
+        return self._last_access[: len(self)]
+
+    def __len__(self) -> int:
+        return len(self._memories)
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self._memories)
+
+    def __getitem__(self, number: int) -> Memory:
+        """A memory by its id."""
+        if not 1 <= number <= len(self):
+            raise KeyError(number)
+        return self._memories[number - 1]

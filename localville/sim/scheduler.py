@@ -1,0 +1,132 @@
+"""Gathers what every thought wants to know, so that the engine and the embedder see all of it at once (DESIGN §6).
+
+Thoughts of different agents read the same snapshot and never each other's results, so the order in which answers arrive
+cannot matter: an answer resumes exactly its own thought. Seeds are named by agent, step, purpose and how often that
+agent has asked for that purpose in this step.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from localville.chance import seed_for
+from localville.clock import SimTime
+from localville.config import Profile
+from localville.llm.engine import Answer, Ask, Engine, Ticket
+from localville.memory.embed import Embedder
+from localville.memory.retrieval import retrieve
+from localville.mind.thought import Compare, Recall, Request, Thought
+from localville.sim.town import AgentState
+
+
+@dataclass
+class Task:
+    """One agent's thought under way; ``result`` is set when it is done."""
+
+    agent: AgentState
+    thought: Thought[Any]
+    result: Any = None
+    done: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question as it was put and answered, for the record."""
+
+    agent: str
+    ask: Ask
+    seed: int
+    answer: Answer
+
+
+class Scheduler:
+    """Runs thoughts to their end and keeps account of what they asked."""
+
+    def __init__(self, engine: Engine, embedder: Embedder, profile: Profile, run_seed: int) -> None:
+        self.engine, self.embedder, self.profile, self.run_seed = engine, embedder, profile, run_seed
+        self.on_answer: Callable[[Asked], None] = lambda asked: None
+
+    def run(self, tasks: Sequence[Task], step: int, now: SimTime) -> list[Asked]:
+        """Serves the tasks until all are done and returns what was asked, in an order that depends on the tasks alone.
+
+        Memories recalled are touched (their last access becomes ``now``) only after all thoughts have ended, in task
+        order, so that no thought sees another's retrieval.
+        """
+        ordinals: Counter[tuple[str, str]] = Counter()
+        asked: dict[tuple[int, int], Asked] = {}
+        recalled: list[tuple[AgentState, tuple[int, ...]]] = []
+        waiting: dict[Ticket, tuple[int, Ask, int, int]] = {}
+        counts = [0] * len(tasks)
+        resume: list[tuple[int, Any]] = [(number, None) for number in range(len(tasks))]
+        while resume or waiting:
+            lookups: list[tuple[int, Recall | Compare]] = []
+            for number, value in sorted(resume, key=lambda item: item[0]):
+                request = self._advance(tasks[number], value)
+                if isinstance(request, Ask):
+                    name = tasks[number].agent.name
+                    ordinal = ordinals[name, request.purpose]
+                    ordinals[name, request.purpose] += 1
+                    seed = seed_for(self.run_seed, name, step, request.purpose, ordinal)
+                    waiting[self.engine.submit(request, seed)] = (number, request, seed, counts[number])
+                    counts[number] += 1
+                elif request is not None:
+                    lookups.append((number, request))
+            resume = self._look_up(tasks, lookups, now, recalled) if lookups else []
+            if resume or not waiting:
+                continue
+            for ticket, answer in self.engine.poll():
+                number, ask, seed, count = waiting.pop(ticket)
+                asked[number, count] = Asked(tasks[number].agent.name, ask, seed, answer)
+                self.on_answer(asked[number, count])
+                resume.append((number, answer))
+        for agent, ids in recalled:
+            agent.stream.touch(ids, now)
+        return [asked[key] for key in sorted(asked)]
+
+    @staticmethod
+    def _advance(task: Task, value: Any) -> Request | None:
+        try:
+            return task.thought.send(value)
+        except StopIteration as stop:
+            task.result, task.done = stop.value, True
+            return None
+
+    def _look_up(
+        self,
+        tasks: Sequence[Task],
+        lookups: list[tuple[int, Recall | Compare]],
+        now: SimTime,
+        recalled: list[tuple[AgentState, tuple[int, ...]]],
+    ) -> list[tuple[int, Any]]:
+        """Answers recalls and comparisons with one embedding call for all of them."""
+        texts: list[str] = []
+        for _, request in lookups:
+            texts += [request.query] if isinstance(request, Recall) else [request.text, *request.others]
+        distinct = list(dict.fromkeys(texts))
+        vectors = dict(zip(distinct, self.embedder.embed(distinct), strict=True))
+        results: list[tuple[int, Any]] = []
+        for number, request in lookups:
+            if isinstance(request, Compare):
+                mine = vectors[request.text]
+                results.append((number, tuple(float(mine @ vectors[other]) for other in request.others)))
+                continue
+            agent = tasks[number].agent
+            best = retrieve(agent.stream, agent.index, vectors[request.query], now, request.k, self.profile)
+            recalled.append((agent, tuple(scored.memory.id for scored in best)))
+            results.append((number, tuple(scored.memory.text for scored in best)))
+        return results
+
+
+def form_key(ask: Ask) -> str:
+    """How an ask's form reads in the record: its kind and its options or grammar."""
+    form = ask.form
+    kind = type(form).__name__
+    if hasattr(form, "options"):
+        return json.dumps({"kind": kind, "options": form.options}, ensure_ascii=False)
+    if hasattr(form, "grammar"):
+        return json.dumps({"kind": kind, "grammar": form.grammar.name, "key": form.grammar.key})
+    return json.dumps({"kind": kind})

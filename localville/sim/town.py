@@ -1,0 +1,115 @@
+"""The state of a run: what can change, and nothing else. Facts about places lie in `world`, texts and vectors in `memory`.
+
+At the end of a step the whole of it is plain data (``AgentState.to_json``), so a run can be continued from its record
+(DESIGN law 6). Between steps no thought is under way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from localville.clock import SimTime
+from localville.config import Persona
+from localville.llm.grammars import PlannedAction, PlannedChunk
+from localville.memory.index import MemoryIndex
+from localville.memory.stream import MemoryStream
+from localville.mind.thought import Action
+from localville.world.grid import Tile
+from localville.world.places import Address, PlaceTree, Town
+
+
+@dataclass
+class AgentState:
+    """Holds one agent's body, plans and memory."""
+
+    persona: Persona
+    tile: Tile
+    tree: PlaceTree
+    stream: MemoryStream
+    index: MemoryIndex
+    action: Action | None = None
+    goal: tuple[Tile, ...] = ()
+    """Tiles that end the walk, any of them; empty when there is nowhere to go."""
+    wake_at: int | None = None
+    """Game seconds at which a sleeper gets up; None while awake, or asleep and not yet decided."""
+    asleep: bool = True
+    day_plan: tuple[PlannedChunk, ...] = ()
+    planned: tuple[PlannedAction, ...] = ()
+    """Fine actions still to come, the nearest first."""
+    done_today: tuple[tuple[int, str], ...] = ()
+    recent: tuple[str, ...] = ()
+    """The latest percepts, for retention."""
+    to_remember: tuple[str, ...] = ()
+    """What it did in the last step, to be remembered as an observation in the next."""
+
+    @property
+    def name(self) -> str:
+        return self.persona.name
+
+    @property
+    def walking(self) -> bool:
+        return bool(self.goal) and self.tile not in self.goal
+
+    def activity(self) -> str:
+        """The words that follow "is" for whoever sees the agent now."""
+        if self.action is None:
+            return "sleeping" if self.asleep else "waking up"
+        if self.walking:
+            return f"on the way to {self.action.address.sector}"
+        return self.action.text
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it that the memory tables do not hold, as plain data."""
+        return {
+            "tile": list(self.tile),
+            "tree": self.tree.to_json(),
+            "action": None if self.action is None else {**asdict(self.action), "address": str(self.action.address)},
+            "goal": [list(tile) for tile in self.goal],
+            "wake_at": self.wake_at,
+            "asleep": self.asleep,
+            "day_plan": [asdict(chunk) for chunk in self.day_plan],
+            "planned": [asdict(action) for action in self.planned],
+            "done_today": [list(done) for done in self.done_today],
+            "recent": list(self.recent),
+            "to_remember": list(self.to_remember),
+        }
+
+    @classmethod
+    def from_json(
+        cls, data: dict[str, Any], persona: Persona, town: Town, stream: MemoryStream, index: MemoryIndex
+    ) -> AgentState:
+        """Rebuilds an agent from a checkpoint and its memories."""
+        action = data["action"]
+        return cls(
+            persona=persona,
+            tile=Tile(*data["tile"]),
+            tree=PlaceTree.from_json(town, data["tree"]),
+            stream=stream,
+            index=index,
+            action=None if action is None else Action(**{**action, "address": Address.parse(action["address"])}),
+            goal=tuple(Tile(*tile) for tile in data["goal"]),
+            wake_at=data["wake_at"],
+            asleep=data["asleep"],
+            day_plan=tuple(PlannedChunk(**chunk) for chunk in data["day_plan"]),
+            planned=tuple(PlannedAction(**action) for action in data["planned"]),
+            done_today=tuple((second, text) for second, text in data["done_today"]),
+            recent=tuple(data["recent"]),
+            to_remember=tuple(data["to_remember"]),
+        )
+
+
+@dataclass
+class TownState:
+    """Holds a town in one moment: the clock, the agents in id order, and the objects that are not idle."""
+
+    town: Town
+    now: SimTime
+    agents: list[AgentState]
+    step: int = 0
+    object_states: dict[Address, str] = field(default_factory=dict)
+    importance_known: dict[str, int] = field(default_factory=dict)
+    """Importance by memory text: asked once a text (a cache; rebuilt from the memories)."""
+
+    def agent(self, name: str) -> AgentState:
+        return next(agent for agent in self.agents if agent.name == name)
