@@ -16,13 +16,22 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localville.llm.context import Context, Rows
+from localville.llm.selftest import ANY, RowRule
 from localville.llm.slots import STABLE, PrefixStore, Snapshot, chunks
 from localville.llm.strands import Feed, Stats, Strand
+
+
+class Trace(NamedTuple):
+    """One entry whenever a strand's program receives logits: which strand, and the hash of the logits' bytes."""
+
+    order: tuple[int, int]
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +58,26 @@ class _Lane:
 
 
 class Batcher:
-    """Runs strands. ``alone`` keeps every call to one lane, for models whose bits depend on the rows beside."""
+    """Runs strands on a context's lanes, as the model's row rule allows."""
 
-    def __init__(self, context: Context, store: PrefixStore, stats: Stats, *, alone: bool = False) -> None:
-        self._context, self._store, self._stats, self._alone = context, store, stats, alone
+    def __init__(self, context: Context, store: PrefixStore, stats: Stats, rule: RowRule = ANY) -> None:
+        self._context, self._store, self._stats, self._rule = context, store, stats, rule
         self._pending: list[tuple[tuple[int, int], Strand]] = []
         self._lanes: dict[int, _Lane] = {}
-        self.trace: list[tuple[tuple[int, int], str]] | None = None
-        """For tests: strand and hash of its logits' bytes, one entry whenever its program receives some."""
+        self.trace: list[Trace] | None = None
 
     def add(self, strand: Strand) -> None:
         insort(self._pending, (strand.order, strand), key=lambda entry: entry[0])
-        if strand.held:
+        if strand.held and self._rule.restores:
             self._store.hold(strand.held)
 
-    def restart(self) -> None:
-        """Puts half-read strands back to their beginning: after an interruption nothing is known of the lanes."""
-        for lane in [*self._lanes.values()]:
-            self._context.clear(lane.number)
-            lane.strand.program, lane.strand.prefilled = None, 0
-            insort(self._pending, (lane.strand.order, lane.strand), key=lambda entry: entry[0])
+    def reset(self) -> None:
+        """Forgets all strands; after an interruption nothing is known of the lanes. Kept snapshots stay good."""
+        self._pending.clear()
         self._lanes.clear()
+        self._store.release_all()
+        for lane in range(self._context.lanes):
+            self._context.clear(lane)
 
     def step(self) -> list[Strand]:
         """Lets strands take lanes, makes one call, and returns the strands that are done, in their order."""
@@ -150,12 +158,13 @@ class Batcher:
         if not lanes:
             return []
         first = next((lane for lane in lanes if len(lane.pieces[-1].tokens) > 1), lanes[0])
-        if self._alone:
-            return [first]
         rows = len(first.pieces[-1].tokens)
+        most = self._context.max_rows // rows
+        if not self._rule.joins:
+            most = self._rule.singles if rows == 1 else 1
         same = [lane for lane in lanes if len(lane.pieces[-1].tokens) == rows]
         # Rising lane numbers: llama.cpp computes neighbouring sequences together.
-        return sorted(same[: self._context.max_rows // rows], key=lambda lane: lane.number)
+        return sorted(same[:most], key=lambda lane: lane.number)
 
     def _advance(self, lane: _Lane, logits: NDArray[np.float32]) -> bool:
         """Takes what a call has computed for a lane; True if its strand is done."""
@@ -185,13 +194,13 @@ class Batcher:
 
     def _tell(self, strand: Strand, logits: NDArray[np.float32]) -> Feed | None:
         if self.trace is not None:
-            self.trace.append((strand.order, hashlib.blake2b(np.ascontiguousarray(logits).tobytes()).hexdigest()))
+            self.trace.append(Trace(strand.order, hashlib.blake2b(np.ascontiguousarray(logits).tobytes()).hexdigest()))
         assert strand.program is not None
         return strand.program.take(logits)
 
     def _end(self, strand: Strand) -> None:
         strand.done = True
-        if strand.held:
+        if strand.held and self._rule.restores:
             self._store.release(strand.held)
 
     def _count(self, group: list[_Lane], seconds: float) -> None:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
 from localville.errors import EngineError
+from localville.llm.library import llama_cpp
 from localville.llm.weights import Weights
 
 _CELLS_STEP = 256
@@ -84,7 +84,7 @@ class Context:
         wanted = []
         for piece in rows:
             n = len(piece.tokens)
-            first = self.fill[piece.lane]
+            first = self.fill[piece.lane] if 0 <= piece.lane < self.lanes else self.cells
             if not n or first + n > self.cells or count + n > self.max_rows:
                 raise EngineError(f"{n} rows fit neither lane {piece.lane} ({first} of {self.cells}) nor the call")
             at = slice(count, count + n)
@@ -149,8 +149,3 @@ class Context:
 
 def _bytes_at(array: NDArray[np.uint8]) -> Any:
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-
-
-def system_info() -> str:
-    """The processor features that llama.cpp was built for and found."""
-    return str(llama_cpp.llama_print_system_info().decode(errors="replace")).strip(" |")

@@ -11,18 +11,19 @@ model's bits depend on), `slots.py` (states kept at the cuts of prompts), `stran
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from localville.errors import AskTooLong, EngineError
-from localville.llm.batcher import Batcher
+from localville.errors import AskTooLong, EngineError, LocalvilleError
+from localville.llm.batcher import Batcher, Trace
 from localville.llm.chat import detect
 from localville.llm.constraints import Constraints
-from localville.llm.context import Context, system_info
+from localville.llm.context import Context
 from localville.llm.engine import Answer, Ask, Ticket
+from localville.llm.library import system_info
 from localville.llm.questions import Desk, Question, question
 from localville.llm.selftest import RowRule, find_rule
 from localville.llm.slots import GRID, PrefixStore
@@ -33,6 +34,15 @@ CONTEXT_TOKENS = 2048
 """Prompt and answer of one ask. Small models use little more; a lane of the 1.5B takes 60 MB."""
 CACHE_BYTES = 1 << 30
 """Snapshots of prefixes: about 35 thousand tokens of the 1.5B."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An ask under way; ``since`` is when it was submitted, on the clock of perf_counter."""
+
+    asked: Question
+    seed: int
+    since: float
 
 
 class LlamaCppEngine:
@@ -50,7 +60,7 @@ class LlamaCppEngine:
         threads: int | None = None,
         context_tokens: int = CONTEXT_TOKENS,
         cache_bytes: int = CACHE_BYTES,
-        rule: RowRule | None = None,
+        rule: str | None = None,
         repack: bool = True,
         gpu_layers: int = 0,
         sha256: str | None = None,
@@ -60,20 +70,20 @@ class LlamaCppEngine:
         self._threads = threads or default_threads()
         self._slots, self._gpu_layers, self._sha256 = slots, gpu_layers, sha256
         self._weights = Weights(path, gpu_layers=gpu_layers, repack=repack)
-        self._rule = rule or find_rule(self._weights, threads=self._threads)
-        # Beyond "any" a call holds one lane, so further lanes would only wait.
-        lanes = slots if self._rule is RowRule.ANY else 1
+        self._rule = RowRule.parse(rule) if rule else find_rule(self._weights, threads=self._threads)
+        # Lanes that may never share a call would only wait for each other.
+        lanes = slots if self._rule.joins else min(slots, self._rule.singles)
         self._context = Context(self._weights, lanes=lanes, cells=context_tokens, threads=self._threads)
         self.stats = Stats()
-        self._store = PrefixStore(cache_bytes if self._rule is not RowRule.COLD else 0)
-        self._batcher = Batcher(self._context, self._store, self.stats, alone=self._rule is not RowRule.ANY)
+        store = PrefixStore(cache_bytes if self._rule.restores else 0)
+        self._batcher = Batcher(self._context, store, self.stats, self._rule)
         template = detect(self._weights.meta("tokenizer.chat_template"))
         constraints = Constraints.for_llama(self._weights.vocab)
         self._desk = Desk(self._weights, template, constraints, self.stats)
-        self._open: dict[Ticket, tuple[Question, float]] = {}
-        self._done: list[tuple[Ticket, Answer]] = []
+        self._open: dict[Ticket, _Open] = {}
+        self._done: dict[Ticket, Answer] = {}
         self._tickets = 0
-        self._closed = False
+        self._broken = self._closed = False
 
     def submit(self, ask: Ask, seed: int) -> Ticket:
         asked = question(self._tickets + 1, ask, seed, self._desk)
@@ -84,47 +94,63 @@ class LlamaCppEngine:
                 next="Shorten the prompt, or give the engine more context_tokens",
             )
         self._tickets = asked.ticket
-        self._open[asked.ticket] = (asked, perf_counter())
         self.stats.asks += 1
         for strand in asked.strands:
             self._batcher.add(strand)
+        self._open[asked.ticket] = _Open(asked, seed, perf_counter())
         return asked.ticket
 
     def poll(self) -> list[tuple[Ticket, Answer]]:
-        try:
-            while self._open and not self._done:
-                self._work()
-        except BaseException:
-            # Interrupted anywhere (Ctrl-C too): what was half read is read again, to the same bits.
-            self._batcher.restart()
-            raise
-        done, self._done = sorted(self._done, key=lambda entry: entry[0]), []
+        if self._broken:
+            self._mend()
+        # An exception from anywhere below, Ctrl-C too, leaves this mark for the next poll.
+        self._broken = True
+        while self._open and not self._done:
+            self._work()
+        self._broken = False
+        done, self._done = sorted(self._done.items()), {}
         return done
 
+    def _mend(self) -> None:
+        """Asks everything anew that was under way when the last poll was interrupted; the bits will be the same."""
+        self._batcher.reset()
+        for ticket in self._open.keys() & self._done.keys():
+            del self._open[ticket]
+        for ticket, entry in self._open.items():
+            asked = question(ticket, entry.asked.ask, entry.seed, self._desk)
+            self._open[ticket] = replace(entry, asked=asked)
+            for strand in asked.strands:
+                self._batcher.add(strand)
+
     def _work(self) -> None:
-        for ticket in sorted({strand.order[0] for strand in self._batcher.step()}):
-            asked, since = self._open[ticket]
+        # A ticket is unknown if its submit was interrupted; nobody waits for it.
+        for ticket in sorted({strand.order[0] for strand in self._batcher.step()} & self._open.keys()):
+            asked = self._open[ticket].asked
             if not all(strand.done for strand in asked.strands):
                 continue
             try:
                 result = asked.result()
-            except Exception:
-                # The ask has failed for good; the others go on.
-                del self._open[asked.ticket]
+            except LocalvilleError:
+                del self._open[ticket]  # this ask has failed for good; the others can go on
                 raise
             if isinstance(result, Answer):
-                self._finish(asked, result, perf_counter() - since)
+                self._finish(ticket, result)
             else:
                 self.stats.retries += 1
                 self._batcher.add(result)
 
-    def _finish(self, asked: Question, answer: Answer, seconds: float) -> None:
-        del self._open[asked.ticket]
-        self._done.append((asked.ticket, replace(answer, seconds=seconds)))
+    def _finish(self, ticket: Ticket, answer: Answer) -> None:
+        self._done[ticket] = replace(answer, seconds=perf_counter() - self._open[ticket].since)
+        del self._open[ticket]
         self.stats.prompt_tokens += answer.tokens.prompt
         self.stats.reused_tokens += answer.tokens.reused
         self.stats.forced_tokens += answer.tokens.forced
         self.stats.generated_tokens += answer.tokens.generated
+
+    def trace(self) -> list[Trace]:
+        """From now on notes the bits that answers come from; for tests of the row rule."""
+        self._batcher.trace = []
+        return self._batcher.trace
 
     def manifest(self) -> dict[str, Any]:
         path = self._weights.path
@@ -141,7 +167,7 @@ class LlamaCppEngine:
                 "template": self._desk.template.name,
             },
             "profile": {
-                "row_rule": self._rule.value,
+                "row_rule": str(self._rule),
                 "repack": self._weights.repack,
                 "flash_attention": False,
                 "kv_unified": False,

@@ -15,7 +15,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def chunks(tokens: Sequence[int]) -> list[Sequence[int]]:
     cuts = list(range(0, len(tokens), GRID))
     if len(cuts) > 1 and len(tokens) - cuts[-1] == 1:
         cuts.pop()
-    return [tokens[start:end] for start, end in zip(cuts, [*cuts[1:], len(tokens)], strict=True)]
+    return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,6 @@ class PrefixStore:
 
     def __init__(self, budget_bytes: int) -> None:
         self.budget_bytes = budget_bytes
-        self.bytes = 0
         self._kept: OrderedDict[bytes, Snapshot] = OrderedDict()
         self._stable: set[bytes] = set()
         self._held: Counter[bytes] = Counter()
@@ -99,17 +98,20 @@ class PrefixStore:
     def __len__(self) -> int:
         return len(self._kept)
 
+    @property
+    def size(self) -> int:
+        return sum(snapshot.size for snapshot in self._kept.values())
+
     def get(self, key: bytes) -> Snapshot:
         self._kept.move_to_end(key)
         return self._kept[key]
 
     def wants(self, key: bytes, size: int) -> bool:
         """Whether a snapshot of this size would stay."""
-        return key not in self._kept and (size <= self.budget_bytes or self._held[key] > 0)
+        return key not in self._kept and (size <= self.budget_bytes or self.held(key))
 
     def put(self, key: bytes, snapshot: Snapshot, *, stable: bool) -> None:
         self._kept[key] = snapshot
-        self.bytes += snapshot.size
         if stable:
             self._stable.add(key)
         self._make_room()
@@ -126,19 +128,15 @@ class PrefixStore:
     def held(self, key: bytes) -> bool:
         return self._held[key] > 0
 
-    def _make_room(self) -> None:
-        for keys in (
-            [key for key in self._kept if key not in self._stable],
-            [key for key in self._kept if key in self._stable],
-        ):
-            for key in keys:
-                if self.bytes <= self.budget_bytes:
-                    return
-                if not self._held[key]:
-                    self.bytes -= self._kept.pop(key).size
-                    self._stable.discard(key)
+    def release_all(self) -> None:
+        self._held.clear()
+        self._make_room()
 
-    def clear(self) -> None:
-        self._kept.clear()
-        self._stable.clear()
-        self.bytes = 0
+    def _make_room(self) -> None:
+        excess = self.size - self.budget_bytes
+        for key in sorted(self._kept, key=self._stable.__contains__):  # stable sort: the oldest of each kind first
+            if excess <= 0:
+                return
+            if not self.held(key):
+                excess -= self._kept.pop(key).size
+                self._stable.discard(key)

@@ -75,6 +75,7 @@ class Strand:
     """The cut up to which other strands of the same ask go the same way."""
     program: Program | None = None
     prefilled: int = 0
+    """Tokens of the prefix that had to be read."""
     done: bool = False
 
 

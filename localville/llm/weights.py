@@ -12,25 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from localville.errors import ModelCorrupt, ModelMissing, PrerequisiteError
-
-try:
-    import llama_cpp
-except ImportError:  # pragma: no cover - the package is a dependency; a broken build still deserves a sentence
-    raise PrerequisiteError(
-        "llama-cpp-python cannot be imported", next="Install it with: pip install llama-cpp-python"
-    ) from None
+from localville.errors import ModelCorrupt, ModelMissing
+from localville.llm.library import llama_cpp, start
 
 _GGUF_VERSIONS = (2, 3)
 _MAX_COUNT = 1 << 20
 """More tensors or metadata keys than any real model has: the counts of a damaged header."""
 _SPM = 1
 """LLAMA_VOCAB_TYPE_SPM, whose tokenizer puts a space before a text."""
-
-
-@llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
-def _silent(_level: int, _text: bytes, _data: ctypes.c_void_p) -> None:
-    """Drops llama.cpp's log: what the user must know, we say ourselves."""
 
 
 def check_gguf(path: Path) -> None:
@@ -71,8 +60,7 @@ class Weights:
 
     def __init__(self, path: Path, *, gpu_layers: int = 0, repack: bool = True) -> None:
         check_gguf(path)
-        llama_cpp.llama_log_set(_silent, ctypes.c_void_p(0))
-        llama_cpp.llama_backend_init()
+        start()
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.use_extra_bufts = repack
