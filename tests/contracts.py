@@ -10,12 +10,11 @@ independent engines over the same model; every engine made here is closed here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from localville.llm.bounds import budget
@@ -36,6 +35,7 @@ from localville.llm.engine import (
     generate,
 )
 from localville.llm.grammars import hour_grammar
+from localville.memory.embed import Embedder
 
 EngineFactory = Callable[[], Engine]
 Words = Annotated[str, Field(max_length=20)]
@@ -57,7 +57,7 @@ COLOURS = ("red", "green", "blue", "white", "black", "pink", "brown", "grey", "g
            "lilac", "olive", "coral", "ivory", "khaki", "navy", "plum", "ruby", "sand", "rust")  # fmt: skip
 NAME = Grammar("name", 'root ::= [A-Z] [a-z]{1,7} "\\n"\n')
 OBJECT = Grammar("object", 'root ::= word (" " word){0,3} "\\n"\nword ::= [a-z]{1,9}\n')
-HOUR = hour_grammar(7 * 3600, 7 * 3600 + 15 * 60, longest_action=16)
+HOUR = hour_grammar(7 * 3600, 7 * 3600 + 15 * 60, longest_action=20)
 
 
 def text_prompt(situation: str) -> Prompt:
@@ -225,18 +225,14 @@ def check_tickets(make: EngineFactory) -> None:
         check_idle(engine)
 
 
-class EmbedderLike(Protocol):
-    """What ``check_embedder`` needs of an embedder."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
-
-
-def check_embedder(make: Callable[[], EmbedderLike]) -> None:
+def check_embedder(make: Callable[[], Embedder]) -> None:
     """Checks shape, type and length of the vectors, and that a text's vector never depends on its company."""
     texts = ["Maria reads a book.", "Klaus is cooking.", "café – 日本", "a", "word " * 300]
     embedder = make()
     vectors = embedder.embed(texts)
-    assert vectors.dtype == np.float32 and vectors.ndim == 2 and len(vectors) == len(texts), vectors.shape
+    assert vectors.dtype == np.float32, vectors.dtype
+    assert vectors.shape == (len(texts), embedder.dimension), vectors.shape
+    assert isinstance(embedder.name, str) and embedder.name, "an embedder has a name, for the run's manifest"
     norms = np.linalg.norm(vectors, axis=1)
     assert np.allclose(norms, 1.0, atol=1e-5), f"rows are not of length 1: {norms}"
     assert len({row.tobytes() for row in vectors}) == len(texts), "different texts have the same vector"
@@ -245,7 +241,7 @@ def check_embedder(make: Callable[[], EmbedderLike]) -> None:
     twice = embedder.embed([texts[1], texts[0], texts[1]])
     assert [row.tobytes() for row in twice] == [vectors[i].tobytes() for i in (1, 0, 1)], "order or repetition matters"
     empty = embedder.embed([])
-    assert empty.shape == (0, vectors.shape[1]) and empty.dtype == np.float32, f"no texts gave {empty.shape}"
+    assert empty.shape == (0, embedder.dimension) and empty.dtype == np.float32, f"no texts gave {empty.shape}"
 
 
 _BYTES = Constraints.for_bytes()

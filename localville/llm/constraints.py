@@ -147,7 +147,7 @@ def _llama_tokenizer(vocab: Any) -> Any:
     By id, as bytes: a str-keyed dictionary loses tokens that are no whole UTF-8 (356 of SmolLM2's 49,152, ENGINE.md 4).
     With every end-of-generation id, the vocabulary's own first: a chat model may end on any of them.
     """
-    import llama_cpp
+    from localville.llm.library import llama_cpp
 
     special = (
         llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN | llama_cpp.LLAMA_TOKEN_ATTR_UNUSED

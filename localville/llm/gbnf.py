@@ -210,6 +210,8 @@ class _Reader:
     def _part(self, kind: str, text: str) -> Node:
         if kind == "name":
             return Ref(text)
+        if kind == "literal" and "\\" not in text:
+            return Literal(text[1:-1])
         if kind == "literal":
             return Literal("".join(char for char, _ in self._characters(text[1:-1])))
         if kind == "chars":

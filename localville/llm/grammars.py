@@ -88,7 +88,7 @@ def phrase_rules(longest: int) -> list[str]:
 
 
 def doing_rules(longest: int) -> list[str]:
-    """Rules for ``doing``: what stands after "is", a phrase whose first word ends in -ing, of at most ``longest`` bytes.
+    """Rules for ``doing``: what stands after "is", at most ``longest`` bytes whose first word ends in -ing.
 
     The later words are those of ``phrase_rules``. Like it, ``gN`` stands within the first word with N bytes left.
     """
@@ -206,7 +206,7 @@ def hour_grammar(
         minutes.extend(to for to in following if to != last and to not in minutes)
         ways = " | ".join("end" if to == last else f"t{to}" for to in following)
         rules.append(f't{minute} ::= "{_clock(minute)} " doing "\\n" ({ways})')
-    # No activity ends in -d, so the mark cannot be taken for an action.
+    # Every activity begins with a word in -ing, so the mark cannot be taken for one.
     head = [f"root ::= t{first}", f'end ::= "{_clock(last)} end\\n"']
     return Grammar("hour_plan", "\n".join([*head, *rules, *doing_rules(longest_action), ""]))
 

@@ -28,6 +28,7 @@ from localville.llm.bounds import bounded_schema
 from localville.llm.chat import Template, blocks, detect
 from localville.llm.constraints import to_lark
 from localville.llm.engine import Answer, Ask, Choose, Fill, Form, Prompt, Rate, Ticket, Tokens, Write
+from localville.llm.library import llama_cpp
 from localville.llm.weights import check_gguf
 
 _SEEDS = 2**32 - 2
@@ -41,13 +42,12 @@ class OutlinesEngine:
 
     def __init__(self, path: Path, *, n_context: int = 4096, threads: int | None = None) -> None:
         try:
-            import llama_cpp
             import outlines
             from outlines.backends.llguidance import LLGuidanceBackend
         except ImportError as error:
             raise PrerequisiteError(
                 f"the outlines engine needs the package '{error.name}'",
-                next="Install it with: pip install outlines llguidance llama-cpp-python",
+                next="Install it with: pip install outlines llguidance",
             ) from None
         check_gguf(path)
         self._path = path
@@ -89,8 +89,6 @@ class OutlinesEngine:
         self._llama.close()
 
     def _answer(self, ask: Ask, seed: int, tokens: list[int]) -> Answer:
-        from llama_cpp import LogitsProcessorList
-
         form, began = ask.form, time.perf_counter()
         processor = self._processor(form)
         processor.reset()
@@ -104,7 +102,7 @@ class OutlinesEngine:
             min_p=0.0,
             repeat_penalty=form.repetition_penalty if isinstance(form, Write) else 1.0,
             seed=1 + seed % _SEEDS,
-            logits_processor=LogitsProcessorList([processor]),
+            logits_processor=llama_cpp.LogitsProcessorList([processor]),
         )
         # As outlines does after each call: without it the next prompt would start from what this one left.
         self._llama.reset()

@@ -18,9 +18,11 @@ from pydantic import BaseModel, ValidationError
 
 from localville.chance import rng, seed_for
 from localville.errors import GrammarError
+from localville.llm import scoring
 from localville.llm.constraints import BYTE_TOKENS, Constraints
 from localville.llm.engine import Answer, Ask, Choose, Fill, Form, Grammar, Rate, Ticket, Tokens, Write
 from localville.llm.gbnf import parse, rule_of
+from localville.llm.sampling import draw
 from localville.llm.walk import walk
 
 Value: TypeAlias = str | int | BaseModel | None
@@ -43,8 +45,22 @@ READY: Mapping[str, tuple[str, ...]] = {
         "watch the news",
         "get ready for bed",
     ),
+    "doing": (
+        "taking a shower",
+        "eating breakfast",
+        "taking a walk",
+        "reading a book",
+        "tidying up the room",
+        "working at the desk",
+        "talking with a neighbour",
+        "cooking",
+        "listening to music",
+        "writing a letter",
+        "watering the plants",
+        "resting",
+    ),
 }
-"""Plausible texts for the rules that built grammars share (``grammars.phrase_rules``)."""
+"""Plausible texts for the rules that built grammars share (``phrase_rules`` and ``doing_rules`` in grammars.py)."""
 
 _LIKING = np.where([chr(byte).isalnum() and byte < 128 for byte in range(BYTE_TOKENS)], 1.0, 1e-3)
 _LIKING[list(b'"]}')] = 8.0
@@ -102,12 +118,10 @@ class ScriptedEngine:
         match form:
             case Choose() | Rate():
                 assert probabilities is not None
-                values = form.options if isinstance(form, Choose) else range(form.low, form.high + 1)
-                if form.temperature > 0:
-                    return values[int(chance.choice(len(values), p=probabilities))]
+                shares = np.array(probabilities)
                 if isinstance(form, Choose):
-                    return form.options[int(np.argmax(probabilities))]
-                return round(float(np.dot(probabilities, values)))
+                    return form.options[scoring.choose(shares, form.temperature, chance)]
+                return scoring.rate(shares, form.low, form.temperature, chance)
             case Write():
                 return walk(form.grammar, chance, self._ready_for(form.grammar))
             case Fill():
@@ -121,8 +135,7 @@ class ScriptedEngine:
             allowed = np.flatnonzero(matcher.mask()[:BYTE_TOKENS])
             if len(allowed) == 0:
                 break
-            weights = _LIKING[allowed]
-            token = int(allowed[chance.choice(len(allowed), p=weights / weights.sum())])
+            token = int(allowed[draw(_LIKING[allowed], chance)])
             matcher.commit(token)
             raw.append(token)
         try:
@@ -176,8 +189,7 @@ def _scored(ask: Ask) -> tuple[tuple[float, ...], tuple[float, ...]] | tuple[Non
         # Most of what happens is mundane, so the peak leans to the low end.
         peak = form.low + (form.high - form.low) * opinion.random() ** 2
         scores = -np.abs(np.arange(form.low, form.high + 1) - peak)
-    weights = np.exp((scores - scores.max()) / (form.temperature or 1.0))
-    return tuple(scores.tolist()), tuple((weights / weights.sum()).tolist())
+    return tuple(scores.tolist()), tuple(scoring.probabilities(scores, form.temperature).tolist())
 
 
 def _described(form: Form) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from localville.llm.bounds import bounded_schema, budget, longest_bytes, longest
 from localville.llm.constraints import Constraints, to_lark
 from localville.llm.engine import Fill, Grammar, Write
 from localville.llm.gbnf import parse, quote
+from localville.llm.library import llama_cpp
 from tests.llm.vocabulary import open_vocab
 
 END = 261
@@ -271,8 +273,6 @@ def vocab(small_model_path: Path) -> Iterator[Any]:
 
 @pytest.mark.model
 def test_a_real_vocabulary_loses_no_token_and_knows_every_end(vocab: Any) -> None:
-    import llama_cpp
-
     constraints = Constraints.for_llama(vocab)
     assert constraints.n_vocab == llama_cpp.llama_vocab_n_tokens(vocab) == 49152
     ends = {token for token in range(49152) if llama_cpp.llama_vocab_is_eog(vocab, token)}
@@ -302,8 +302,6 @@ def test_special_tokens_never_spell_text(vocab: Any) -> None:
 
 @pytest.mark.model
 def test_forced_text_is_spelled_as_the_tokenizer_would(vocab: Any) -> None:
-    import llama_cpp
-
     text = b" at the Rose and Crown Pub"
     matcher = Constraints.for_llama(vocab).matcher(write(f'root ::= "{text.decode()}" [.!]'))
     tokens = (llama_cpp.llama_token * 64)()
@@ -312,10 +310,6 @@ def test_forced_text_is_spelled_as_the_tokenizer_would(vocab: Any) -> None:
 
 
 def _piece(vocab: Any, token: int) -> bytes:
-    import ctypes
-
-    import llama_cpp
-
     buffer = ctypes.create_string_buffer(256)
     return buffer[: llama_cpp.llama_token_to_piece(vocab, token, buffer, 256, 0, True)]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from localville.llm.engine import Answer, Ask, Choose, Engine, Ticket
 from localville.llm.scripted import ScriptedEngine
+from localville.memory.embed import Embeddings, HashingEmbedder
 from tests.contracts import check_embedder, check_engine
 
 
@@ -77,11 +80,13 @@ def test_notices_broken_engines(way: str, says: str) -> None:
 class Letters:
     """An embedder that counts bytes, with a fault of choice."""
 
+    name, dimension = "letters", 256
+
     def __init__(self, fault: str = "") -> None:
         self.fault = fault
 
-    def embed(self, texts: Any) -> np.ndarray:
-        rows = np.zeros((len(texts), 256), np.float64 if self.fault == "float64" else np.float32)
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows: Any = np.zeros((len(texts), 256), np.float64 if self.fault == "float64" else np.float32)
         for row, text in zip(rows, texts, strict=True):
             for place, byte in enumerate(text.encode()):
                 row[byte] += 1 / (1 + place) + (len(texts) if self.fault == "company" else 0)
@@ -90,6 +95,9 @@ class Letters:
 
 def test_embedder_contract() -> None:
     check_embedder(Letters)
+    check_embedder(HashingEmbedder)
+    check_embedder(lambda: Embeddings(HashingEmbedder(64)))
+    check_embedder(lambda: Embeddings(Letters("company")))  # the memo makes up for it
     for fault in ("float64", "company", "length"):
         with pytest.raises(AssertionError):
             check_embedder(lambda fault=fault: Letters(fault))  # type: ignore[misc]

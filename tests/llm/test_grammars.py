@@ -6,6 +6,7 @@ the longest or the shortest token, and never ending anything that can go on.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +28,7 @@ from localville.llm.grammars import (
     PlannedAction,
     PlannedChunk,
     day_plan_grammar,
+    doing_rules,
     hour_grammar,
     load_grammar,
     parse_day_plan,
@@ -34,6 +36,7 @@ from localville.llm.grammars import (
     parse_object_state,
     phrase_rules,
 )
+from localville.llm.library import llama_cpp
 from localville.llm.walk import walk
 from tests.llm.vocabulary import open_vocab
 
@@ -74,7 +77,7 @@ def check_hour(text: str, start: int, end: int) -> None:
     for before, after in pairwise(actions):
         assert before.start + before.minutes * MINUTE == after.start
     for action in actions:
-        check_phrase(action.text, 48)
+        check_doing(action.text, 48)
 
 
 def check_phrase(text: str, longest: int) -> None:
@@ -83,6 +86,13 @@ def check_phrase(text: str, longest: int) -> None:
     assert text[0].islower() and text[0].isascii()
     assert len(text.encode()) <= longest
     assert all(part[0].isalnum() and part[-1].isalnum() for part in words), text
+
+
+def check_doing(text: str, longest: int) -> None:
+    first, *others = text.split(" ")
+    assert first.endswith("ing") and len(first) >= 5 and first.isalpha() and first.islower() and first.isascii(), text
+    assert len(text.encode()) <= longest
+    assert all(word.strip(",") and word[0].isalnum() for word in others), text
 
 
 def check_state(text: str) -> None:
@@ -113,10 +123,11 @@ def test_a_day_plan_is_read_exactly() -> None:
 
 
 def test_an_hour_is_read_exactly() -> None:
-    text = "07:00 take a shower\n07:10 get dressed\n07:25 end\n"
+    text = "07:00 taking a shower\n07:10 dressing\n07:25 end\n"
+    assert Constraints.for_bytes().fits(Write(hour_grammar(7 * HOUR, 7 * HOUR + 25 * MINUTE), 99), text)
     assert parse_hour(text) == (
-        PlannedAction(7 * HOUR, 10, "take a shower"),
-        PlannedAction(7 * HOUR + 10 * MINUTE, 15, "get dressed"),
+        PlannedAction(7 * HOUR, 10, "taking a shower"),
+        PlannedAction(7 * HOUR + 10 * MINUTE, 15, "dressing"),
     )
 
 
@@ -153,14 +164,32 @@ def test_phrases_that_cannot(phrase: str) -> None:
     assert not Constraints.for_bytes().fits(Write(grammar, 99), LINE.format(phrase))
 
 
+@pytest.mark.parametrize("doing", ["cooking", "eating Zoë's bread, then resting", "being late", "singing 2 songs"])
+def test_activities_that_can_be_told(doing: str) -> None:
+    grammar = hour_grammar(9 * HOUR, 9 * HOUR + 5 * MINUTE)
+    assert Constraints.for_bytes().fits(Write(grammar, 99), f"09:00 {doing}\n09:05 end\n")
+
+
+@pytest.mark.parametrize("doing", ["end", "ing", "king", "cook", "Cooking", "cooking ", "cooking,", "take a ring", ""])
+def test_activities_that_cannot(doing: str) -> None:
+    grammar = hour_grammar(9 * HOUR, 9 * HOUR + 5 * MINUTE)
+    assert not Constraints.for_bytes().fits(Write(grammar, 99), f"09:00 {doing}\n09:05 end\n")
+
+
 def test_a_phrase_is_bounded_in_bytes_not_letters() -> None:
     for longest in (3, 4, 5, 10):
         grammar = Grammar("phrase", "\n".join(["root ::= phrase", *phrase_rules(longest)]))
         assert longest_bytes(grammar) == longest
         for seed in range(50):
             check_phrase(walk(grammar, rng(seed)), longest)
-    with pytest.raises(GrammarError):
-        phrase_rules(2)
+    for longest in (8, 9, 12, 20):
+        grammar = Grammar("doing", "\n".join(["root ::= doing", *doing_rules(longest)]))
+        assert longest_bytes(grammar) == longest
+        for seed in range(50):
+            check_doing(walk(grammar, rng(seed)), longest)
+    for rules, longest in ((phrase_rules, 2), (doing_rules, 7)):
+        with pytest.raises(GrammarError):
+            rules(longest)
 
 
 @settings(deadline=None, max_examples=60)
@@ -216,17 +245,13 @@ def test_budgets_are_what_the_readme_says() -> None:
     assert budget(load_grammar("object_state")) <= 70
 
 
-# --- with a real tokenizer -------------------------------------------------------------------------------------------
+# With a real tokenizer.
 
 
 class Tokenizer:
     """The small model's vocabulary with what the drivers need to know of each token."""
 
     def __init__(self, vocab: Any) -> None:
-        import ctypes
-
-        import llama_cpp
-
         self.vocab = vocab
         self.constraints = Constraints.for_llama(vocab)
         buffer = ctypes.create_string_buffer(512)
@@ -313,8 +338,6 @@ def test_no_bias_breaks_a_grammar(name: str, pick: Picker, tokenizer: Tokenizer)
 @pytest.mark.parametrize("name", ALL)
 def test_llama_cpp_reads_the_grammar_the_same_way(name: str, tokenizer: Tokenizer) -> None:
     """The slow twin: llama.cpp's own grammar sampler allows the same tokens, step by step through an answer."""
-    import llama_cpp
-
     grammar, form = ALL[name], Write(ALL[name], budget(ALL[name]))
     sampler = llama_cpp.llama_sampler_init_grammar(tokenizer.vocab, grammar.gbnf.encode(), b"root")
     assert sampler, "llama.cpp cannot read the grammar"
