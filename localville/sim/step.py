@@ -72,7 +72,7 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
     for task in tasks:
         _apply(state, task.agent, task.result, facts)
     plans = [(agent, text, profile.plan_importance) for agent, text in _plan_texts(state, facts)]
-    _append(scheduler, state.now, MemoryKind.PLAN, plans)
+    append_memories(scheduler, state.now, MemoryKind.PLAN, plans)
     _walk(state, facts)
     _set_objects(state, facts)
     facts.changed = [agent for agent in state.agents if agent.to_json() != before[agent.name]]
@@ -145,10 +145,10 @@ def _remember(
     facts.asks += scheduler.run(tasks, state.step, state.now)
     state.importance_known.update({text: task.result for text, task in zip(first, tasks, strict=True)})
     rated = [(agent, text, state.importance_known[text]) for agent, text in observations]
-    _append(scheduler, state.now, MemoryKind.OBSERVATION, rated)
+    append_memories(scheduler, state.now, MemoryKind.OBSERVATION, rated)
 
 
-def _append(scheduler: Scheduler, at: SimTime, kind: MemoryKind, rated: list[tuple[AgentState, str, int]]) -> None:
+def append_memories(scheduler: Scheduler, at: SimTime, kind: MemoryKind, rated: list[tuple[AgentState, str, int]]) -> None:
     """Appends memories to their streams and indexes, with one embedding call."""
     if not rated:
         return
