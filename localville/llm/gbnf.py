@@ -91,7 +91,9 @@ def parse(grammar: Grammar) -> Rules:
 
 def rule_of(grammar: Grammar, name: str) -> Grammar:
     """The grammar of one rule's texts."""
-    return Grammar(f"{grammar.name}.{name}", f"root ::= {name}\n" + re.sub(r"(?m)^root\b", "former-root", grammar.gbnf))
+    return Grammar(
+        f"{grammar.name}.{name}", f"root ::= {name}\n" + re.sub(r"(?m)^root(?=\s*::=)", "former-root", grammar.gbnf)
+    )
 
 
 def _ordered(grammar: Grammar, rules: Rules) -> list[str]:

@@ -16,7 +16,7 @@ from localville.errors import EngineError, GrammarError
 from localville.llm.bounds import bounded_schema, budget, longest_bytes, longest_json
 from localville.llm.constraints import Constraints, to_lark
 from localville.llm.engine import Fill, Grammar, Write
-from localville.llm.gbnf import parse, quote
+from localville.llm.gbnf import parse, quote, rule_of
 from localville.llm.library import llama_cpp
 from tests.llm.vocabulary import open_vocab
 
@@ -156,6 +156,13 @@ def test_a_bad_grammar_is_named_with_line_and_reason(gbnf: str, says: str) -> No
 def test_what_cannot_stand_in_a_grammar_is_not_quoted(text: str) -> None:
     with pytest.raises(GrammarError):
         quote(text)
+
+
+def test_a_rule_can_be_taken_out_by_itself(letters: Constraints) -> None:
+    whole = Grammar("g", 'root ::= root-word "!"\nroot-word ::= [a-b]{2}\n')
+    rule = rule_of(whole, "root-word")
+    assert rule.name == "g.root-word"
+    assert letters.fits(Write(rule, 9), "ab") and not letters.fits(Write(rule, 9), "ab!")
 
 
 def test_lengths_are_exact() -> None:
