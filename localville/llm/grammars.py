@@ -111,18 +111,22 @@ def day_plan_grammar(
     sleep: int,
     places: Sequence[str],
     *,
+    first_place: str | None = None,
     min_chunks: int = 5,
     max_chunks: int = 8,
     grid_minutes: int = 30,
     longest_chunk: int = LONGEST_CHUNK,
     longest_activity: int = ACTIVITY_BYTES,
 ) -> Grammar:
-    """A whole day as lines ``07:00-08:00 wake up and have breakfast @ Isabella's apartment``.
+    """A whole day as lines ``07:00-08:00 Isabella's apartment: wake up and have breakfast``.
+
+    The place comes first: a small model that has named it does not go on to name another in the activity.
 
     ``wake`` and ``sleep`` are seconds of the day on whole minutes, at most 86400; ``longest_chunk`` is in seconds. The
     first line begins at ``wake``, each other where the one before ends, the last ends at ``sleep``. Chunks end on the
     grid (of the clock, not counted from ``wake``) and last from one grid step to ``longest_chunk``. The rule
-    ``t435-2`` stands at minute 435 with two chunks written. Raises GrammarError when no plan is possible.
+    ``t435-2`` stands at minute 435 with two chunks written. ``first_place``: where the first line must be (people wake
+    up at home). Raises GrammarError when no plan is possible.
     """
     where = f"day plan {format_clock(wake)} to {format_clock(sleep)}"
     _check_span(wake, sleep, where)
@@ -153,14 +157,17 @@ def day_plan_grammar(
     for minute, written in states:
         ways = []
         for to in ends(minute):
+            do = "do" if written or first_place is None else "first"
             if to == end and written + 1 >= min_chunks:
-                ways.append(f'"{_clock(to)} " do')
+                ways.append(f'"{_clock(to)} " {do}')
             elif to != end and alive(to, written + 1):
-                ways.append(f'"{_clock(to)} " do t{to}-{written + 1}')
+                ways.append(f'"{_clock(to)} " {do} t{to}-{written + 1}')
                 if (to, written + 1) not in states:
                     states.append((to, written + 1))
         rules.append(f't{minute}-{written} ::= "{_clock(minute)}-" ({" | ".join(ways)})')
-    head = [f"root ::= t{start}-0", 'do ::= phrase " @ " place "\\n"', f"place ::= {_either(places, where)}"]
+    head = [f"root ::= t{start}-0", 'do ::= place ": " phrase "\\n"', f"place ::= {_either(places, where)}"]
+    if first_place is not None:
+        head.append(f'first ::= {quote(first_place + ": ")} phrase "\\n"')
     return Grammar("day_plan", "\n".join([*head, *rules, *phrase_rules(longest_activity), ""]))
 
 
@@ -170,8 +177,8 @@ def parse_day_plan(text: str) -> tuple[PlannedChunk, ...]:
     for line in _lines(text):
         span, _, rest = line.partition(" ")
         start, _, end = span.partition("-")
-        # The first " @ " is the right one: a phrase has no "@", a place may.
-        activity, _, place = rest.partition(" @ ")
+        # The last ": " is the right one: a phrase has no colon, a place may.
+        place, _, activity = rest.rpartition(": ")
         chunks.append(PlannedChunk(parse_clock(start), parse_clock(end), activity, place))
     return tuple(chunks)
 

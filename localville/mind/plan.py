@@ -11,6 +11,7 @@ import math
 from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
 from localville.config import Persona
 from localville.errors import PersonaError
+from localville.llm.bounds import budget
 from localville.llm.engine import Ask, Choose, Part, Prompt, Write
 from localville.llm.grammars import (
     PlannedAction,
@@ -23,6 +24,7 @@ from localville.llm.grammars import (
 from localville.mind.identity import description
 from localville.mind.prompting import part, render
 from localville.mind.thought import Recall, Thought, View
+from localville.world.residents import bed_of
 
 SLEEPING = "sleeping"
 WAKE_STEP = 30 * MINUTE
@@ -33,9 +35,6 @@ WAKE_SPREAD = 0.75
 SHORTEST_DAY = 4 * HOUR
 """A waking day must hold five chunks of half an hour and a night must follow it."""
 
-DAY_TOKENS = 640
-"""Suffices for 8 lines in the catalog's tokenizers; the worst case is measured in tests/llm/test_grammars.py."""
-HOUR_TOKENS = 640
 DAY_TEMPERATURE = 0.5
 HOUR_TEMPERATURE = 0.6
 """Free text tried by hand at 0.5 to 0.7 (ENGINE §5)."""
@@ -89,8 +88,9 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     # A late start leaves less than the paper's five chunks; no chunk is shorter than half an hour.
     fewest = max(1, min(view.profile.plan_chunks_min, (end - start) // (2 * HOUR)))
     most = max(view.profile.plan_chunks_max, math.ceil((end - start) / (4 * HOUR)))
-    grammar = day_plan_grammar(start, end, places, min_chunks=fewest, max_chunks=most)
-    answer = yield Ask("plan.day", prompt, Write(grammar, DAY_TOKENS, DAY_TEMPERATURE, repetition_penalty=1.05))
+    home = bed_of(view.town, persona.home, persona.name).address.sector
+    grammar = day_plan_grammar(start, end, places, first_place=home, min_chunks=fewest, max_chunks=most)
+    answer = yield Ask("plan.day", prompt, Write(grammar, budget(grammar), DAY_TEMPERATURE, repetition_penalty=1.05))
     return parse_day_plan(answer.value)
 
 
@@ -129,7 +129,7 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
         )
     )
     grammar = hour_grammar(start, end, lengths=view.profile.action_minutes)
-    answer = yield Ask("plan.hour", prompt, Write(grammar, HOUR_TOKENS, HOUR_TEMPERATURE, repetition_penalty=1.1))
+    answer = yield Ask("plan.hour", prompt, Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1))
     return parse_hour(answer.value)
 
 

@@ -115,7 +115,7 @@ def test_every_grammar_has_a_check() -> None:
 
 
 def test_a_day_plan_is_read_exactly() -> None:
-    text = "07:00-08:00 wake up, have breakfast @ Pub: back room @ night\n08:00-12:00 go to Klaus's @ 日本 庭園\n"
+    text = "07:00-08:00 Pub: back room @ night: wake up, have breakfast\n08:00-12:00 日本 庭園: go to Klaus's\n"
     assert parse_day_plan(text) == (
         PlannedChunk(7 * HOUR, 8 * HOUR, "wake up, have breakfast", "Pub: back room @ night"),
         PlannedChunk(8 * HOUR, 12 * HOUR, "go to Klaus's", "日本 庭園"),
@@ -143,7 +143,7 @@ def test_every_text_of_a_grammar_parses(name: str) -> None:
         assert letters.fits(form, text)
 
 
-LINE = "09:00-10:00 {} @ Hobbs Cafe\n"
+LINE = "09:00-10:00 Hobbs Cafe: {}\n"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_phrases_that_can_be_written(phrase: str) -> None:
 @pytest.mark.parametrize(
     "phrase",
     ["lunch", "Have lunch", "have  lunch", " have lunch", "have lunch ", "have lunch.", "have lunch,", "have ,lunch",
-     "have -lunch", "have lunch-", "have\nlunch", "have @ lunch", "x" * 30 + " " + "y" * 30, ""],
+     "have -lunch", "have lunch-", "have\nlunch", "have: lunch", "x" * 30 + " " + "y" * 30, ""],
 )  # fmt: skip
 def test_phrases_that_cannot(phrase: str) -> None:
     grammar = day_plan_grammar(9 * HOUR, 10 * HOUR, ["Hobbs Cafe"], min_chunks=1)
