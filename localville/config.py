@@ -17,10 +17,12 @@ from localville.clock import SimTime, format_clock, parse_clock
 from localville.errors import ConfigError, InputError, PersonaError
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^:\n\r\t]+$")]
-
-
-Place = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\n\r\t]+$")]
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^:\x00-\x1f\x7f]+$")
+]
+Place = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
 """A sector, or ``sector:arena``."""
 
 
@@ -36,7 +38,7 @@ class _Frozen(BaseModel):
 
 
 class Persona(_Frozen):
-    """Describes one person: who they are, where they live and work, and what they remember at the start (paper §3.1)."""
+    """Describes one person: who they are, where they live and work, what they remember at first (paper §3.1)."""
 
     name: Name
     age: int = Field(ge=1, le=120)
@@ -142,7 +144,7 @@ M = TypeVar("M", bound=BaseModel)
 def read_toml(path: Path, model: type[M], error: type[InputError] = ConfigError) -> M:
     """Reads a TOML file into a model; every fault is one sentence that names the file and the key."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors on Windows begin files with a mark
     except FileNotFoundError:
         raise error("the file does not exist", where=str(path), next="Check the path") from None
     except (OSError, UnicodeDecodeError) as fault:
@@ -152,7 +154,8 @@ def read_toml(path: Path, model: type[M], error: type[InputError] = ConfigError)
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        first = fault.errors()[0]
+        # A misspelt key is unknown and missing at once; the misspelling is what helps.
+        first = min(fault.errors(), key=lambda error: error["type"] != "extra_forbidden")
         key = ".".join(str(part) for part in first["loc"]) or "file"
         known = get_close_matches(key, model.model_fields, 1)
         hint = f"Did you mean '{known[0]}'?" if first["type"] == "extra_forbidden" and known else "Mend that key"
