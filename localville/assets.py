@@ -19,18 +19,22 @@ def asset_root() -> Path:
 
 
 def maps_dir() -> Path:
+    """The folder of the maps that ship."""
     return asset_root() / "maps"
 
 
 def personas_dir() -> Path:
+    """The folder of the scenarios and casts that ship."""
     return asset_root() / "personas"
 
 
 def grammars_dir() -> Path:
+    """The folder of the hand-written GBNF files."""
     return asset_root() / "grammars"
 
 
 def catalog_path() -> Path:
+    """The catalog of known models."""
     return asset_root() / "models" / "catalog.toml"
 
 

@@ -228,6 +228,7 @@ class ModelFile:
 
 
 def user_catalog_path() -> Path:
+    """Where the user's own models are listed."""
     return cache_dir() / "catalog.toml"
 
 
@@ -243,6 +244,7 @@ def load_catalog() -> Catalog:
 
 
 def looks_like_path(name: str) -> bool:
+    """Whether a model is named by its file rather than by a name."""
     return "/" in name or "\\" in name or name.casefold().endswith(".gguf")
 
 

@@ -27,10 +27,12 @@ from localville.llm.part import CHUNK_BYTES, Report, disk_faults, part_path, sil
 
 
 def models_dir() -> Path:
+    """The cache folder of weights and their receipts."""
     return cache_dir() / "models"
 
 
 def staging_dir(entry: Entry) -> Path:
+    """Where the wheels of a model lie on their way."""
     return cache_dir() / "staging" / entry.name
 
 
@@ -47,6 +49,7 @@ def ready_path(entry: Entry) -> Path:
 
 
 def pull_hint(entry: Entry) -> str:
+    """The command that fetches a model."""
     return f"Run: localville models pull {entry.name}{' --accept-licence' if entry.conditions else ''}"
 
 
@@ -97,6 +100,7 @@ def read_receipt(entry: Entry) -> Receipt:
 
 
 def write_receipt(entry: Entry, receipt: Receipt) -> None:
+    """Writes a model's receipt, whole or not at all."""
     path = _receipt_path(entry)
     with disk_faults(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,6 +130,7 @@ class State(StrEnum):
 
 
 def state_of(entry: Entry) -> State:
+    """Whether a model lies here, ready to be loaded, by names alone; nothing is hashed."""
     if ready_path(entry).exists():
         return State.READY
     return State.UNPREPARED if source_path(entry).exists() else State.MISSING

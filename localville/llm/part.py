@@ -36,11 +36,13 @@ def disk_faults(path: Path) -> Iterator[None]:
 
 
 def disk_full(path: Path) -> FetchError:
+    """The fault of a disk that has no room for a file."""
     hint = "Free some space, or set LOCALVILLE_HOME to a folder on another disk, and run the same command again"
     return FetchError("the disk is full", where=str(path), next=hint)
 
 
 def part_path(final: Path) -> Path:
+    """The name of a file on its way."""
     return final.with_name(final.name + ".part")
 
 

@@ -58,6 +58,7 @@ def prepare(entry: Entry, source: Path, source_sha256: str, report: Report) -> S
 
 
 def library_version() -> str:
+    """The library that prepares models, with its version."""
     try:
         return f"llama-cpp-python {version('llama-cpp-python')}"
     except PackageNotFoundError:

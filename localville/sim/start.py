@@ -30,6 +30,7 @@ def manifest(
 
 
 def file_sha256(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
