@@ -34,6 +34,10 @@ WAKE_SPREAD = 0.75
 """In half hours: how far a habit lets waking stray; ours (the original asks for an hour without a habit)."""
 SHORTEST_DAY = 4 * HOUR
 """A waking day must hold five chunks of half an hour and a night must follow it."""
+SHORTEST_CHUNK = 30 * MINUTE
+"""What must be left of a day to plan it at all."""
+GRAIN = 5 * MINUTE
+"""Plans and actions begin and end on these, as the shortest action does (paper §4.3)."""
 
 DAY_TEMPERATURE = 0.5
 HOUR_TEMPERATURE = 0.6
@@ -41,9 +45,9 @@ HOUR_TEMPERATURE = 0.6
 
 
 def bed_time(persona: Persona) -> int:
-    """When a persona goes to bed, in seconds of the day; a time after midnight counts as midnight."""
+    """When a persona goes to bed, in seconds of the day, on five minutes; a time after midnight counts as midnight."""
     wake, sleep = parse_clock(persona.wake), parse_clock(persona.sleep)
-    return sleep if sleep > wake else DAY
+    return sleep - sleep % GRAIN if sleep > wake else DAY
 
 
 def check_day(persona: Persona) -> None:
@@ -61,7 +65,9 @@ def wake_hour(view: View) -> Thought[int]:
     """Decides when to get up today, in seconds of the day, near the persona's habit."""
     habit = parse_clock(view.persona.wake)
     times = [habit + step * WAKE_STEP for step in range(-WAKE_STEPS, WAKE_STEPS + 1)]
-    times = [at for at in times if 0 <= at < bed_time(view.persona) - SHORTEST_DAY]
+    bed = bed_time(view.persona)
+    first = 0 if bed < DAY else WAKE_STEP  # who goes to bed at midnight does not get up then
+    times = [at for at in times if first <= at < bed - SHORTEST_DAY]
     prior = tuple(-0.5 * ((at - habit) / WAKE_STEP / WAKE_SPREAD) ** 2 for at in times)
     situation = part("situation", "wake_ask", persona=view.persona, date=view.now.date_words)
     options = tuple(" " + format_clock(at) for at in times)
@@ -73,7 +79,7 @@ def wake_hour(view: View) -> Thought[int]:
 def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     """Plans the day from now to bed time in broad strokes: 5 to 8 chunks, each with one of the known places."""
     persona = view.persona
-    start = _round_up(view.now.second_of_day, 5 * MINUTE)
+    start = view.now.second_of_day - view.now.second_of_day % GRAIN
     end = bed_time(persona)
     remembered = yield Recall(f"{persona.name}'s plans for {view.now.date_words}", view.profile.retrieve_plan)
     places = view.tree.sectors()
@@ -102,7 +108,7 @@ def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk
 def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
     """Splits the time from now to the end of this hour or chunk, whichever is first, into actions of 5 to 15 minutes."""
     persona, second = view.persona, view.now.second_of_day
-    start = second - second % (5 * MINUTE)
+    start = second - second % GRAIN
     chunk = chunk_at(view.day_plan, start)
     if chunk is None:
         raise ValueError(f"{persona.name} has no plan at {view.now.hhmm}")
@@ -131,7 +137,3 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
     grammar = hour_grammar(start, end, lengths=view.profile.action_minutes)
     answer = yield Ask("plan.hour", prompt, Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1))
     return parse_hour(answer.value)
-
-
-def _round_up(seconds: int, step: int) -> int:
-    return -(-seconds // step) * step

@@ -1,4 +1,4 @@
-"""What a run needs before its first step: settings checked, weights found, everything that determines it written down."""
+"""What a run needs before its first step: everything that determines it, written down for run.toml."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.stream import MemoryKind
 from localville.mind.ground import asleep, ground
 from localville.mind.importance import rate
-from localville.mind.plan import SLEEPING, bed_time, chunk_at, day_plan, next_actions, wake_hour
+from localville.mind.plan import SHORTEST_CHUNK, SLEEPING, bed_time, chunk_at, day_plan, next_actions, wake_hour
 from localville.mind.thought import Action, Thought, View
 from localville.sim.scheduler import Asked, Scheduler, Task
 from localville.sim.town import AgentState, TownState
@@ -193,7 +193,8 @@ def _due_at(agent: AgentState) -> int:
 
 def _decide_waking(view: View) -> Thought[Decision]:
     """Settles when a sleeper gets up; one that should be up already gets up at once."""
-    night = view if view.now.second_of_day < bed_time(view.persona) else _tomorrow(view)
+    too_late = view.now.second_of_day > bed_time(view.persona) - SHORTEST_CHUNK
+    night = _tomorrow(view) if too_late else view
     second = yield from wake_hour(night)
     wake_at = night.now.at(second).seconds
     if wake_at <= view.now.seconds:
@@ -214,7 +215,7 @@ def _go_on(view: View, planned: tuple[PlannedAction, ...]) -> Thought[Decision]:
     second = view.now.second_of_day
     chunk = chunk_at(view.day_plan, second)
     if chunk is None or view.now.seconds >= view.now.at(bed_time(view.persona)).seconds:
-        tomorrow = _tomorrow(view) if second >= DAY // 2 else view
+        tomorrow = _tomorrow(view) if second >= bed_time(view.persona) else view
         wake = yield from wake_hour(tomorrow)
         wake_at = tomorrow.now.at(wake).seconds
         return Decision(wake_at=wake_at, planned=(), action=asleep(view, view.now.seconds, wake_at))
