@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import insort
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -21,10 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from localville.errors import EngineError
 from localville.llm.context import Context, Rows
 from localville.llm.selftest import ANY, RowRule
 from localville.llm.slots import STABLE, PrefixStore, Snapshot, chunks
 from localville.llm.strands import Feed, Stats, Strand
+
+_MOST_LOGITS = 128
+"""Rows of a call whose logits are wanted: at 150 thousand tokens of vocabulary they take 80 MB."""
 
 
 class Trace(NamedTuple):
@@ -52,7 +57,9 @@ class _Lane:
     making: set[bytes] = field(default_factory=set)
     """Keys of the snapshots this lane is about to make."""
 
+    @property
     def rows(self) -> Rows:
+        """What this lane wants in its next call."""
         piece = self.pieces[-1]
         return Rows(self.number, piece.tokens, piece.every)
 
@@ -64,10 +71,13 @@ class Batcher:
         self._context, self._store, self._stats, self._rule = context, store, stats, rule
         self._pending: list[tuple[tuple[int, int], Strand]] = []
         self._lanes: dict[int, _Lane] = {}
+        self._wanted: Counter[bytes] = Counter()
+        """How many unfinished strands end their prefix at a cut."""
         self.trace: list[Trace] | None = None
 
     def add(self, strand: Strand) -> None:
         insort(self._pending, (strand.order, strand), key=lambda entry: entry[0])
+        self._wanted[strand.prefix.keys[-1]] += 1
         if strand.held and self._rule.restores:
             self._store.hold(strand.held)
 
@@ -75,6 +85,7 @@ class Batcher:
         """Forgets all strands; after an interruption nothing is known of the lanes. Kept snapshots stay good."""
         self._pending.clear()
         self._lanes.clear()
+        self._wanted.clear()
         self._store.release_all()
         for lane in range(self._context.lanes):
             self._context.clear(lane)
@@ -83,9 +94,11 @@ class Batcher:
         """Lets strands take lanes, makes one call, and returns the strands that are done, in their order."""
         finished = self._admit()
         group = self._group()
+        if not group and not finished:
+            raise EngineError("nothing is left to compute, but an ask is still open")
         if group:
             start = perf_counter()
-            logits = self._context.decode([lane.rows() for lane in group])
+            logits = self._context.decode([lane.rows for lane in group])
             self._count(group, perf_counter() - start)
             for lane, rows in zip(group, logits, strict=True):
                 if self._advance(lane, rows):
@@ -96,16 +109,18 @@ class Batcher:
         """Gives free lanes to pending strands, except to those whose prefix another lane is just reading."""
         finished: list[Strand] = []
         waiting = []
+        making = {key for lane in self._lanes.values() for key in lane.making}
         for position, (order, strand) in enumerate(self._pending):
             if len(self._lanes) == self._context.lanes:
                 waiting += self._pending[position:]
                 break
             known = self._known(strand)
-            making = {key for lane in self._lanes.values() for key in lane.making}
-            if any(key in making for key in strand.prefix.keys[known:]):
+            if not making.isdisjoint(strand.prefix.keys[known:]):
                 waiting.append((order, strand))
-            elif self._start(strand, known):
+            elif (lane := self._start(strand, known)) is None:
                 finished.append(strand)
+            else:
+                making |= lane.making
         self._pending = waiting
         return finished
 
@@ -114,8 +129,8 @@ class Batcher:
         keys = strand.prefix.keys
         return next((count for count in range(len(keys), 0, -1) if keys[count - 1] in self._store), 0)
 
-    def _start(self, strand: Strand, known: int) -> bool:
-        """Puts a strand on a lane; True if it was done without one, from kept logits alone."""
+    def _start(self, strand: Strand, known: int) -> _Lane | None:
+        """Puts a strand on a lane; None if it was done without one, from kept logits alone."""
         keys, number = strand.prefix.keys, min(set(range(self._context.lanes)) - self._lanes.keys())
         strand.program = strand.make()
         pieces: list[_Piece] = []
@@ -129,7 +144,7 @@ class Batcher:
             feed = self._tell(strand, snapshot.logits[None])
             if feed is None:
                 self._end(strand)
-                return True
+                return None
             pieces = [_Piece(feed.tokens, feed.every)]
         start = perf_counter()
         if snapshot:
@@ -138,14 +153,14 @@ class Batcher:
             self._context.clear(number)
         self._stats.restore_seconds += perf_counter() - start
         making = {keys[piece.cut] for piece in pieces if piece.cut is not None and self._keeps(strand, piece.cut)}
-        self._lanes[number] = _Lane(number, strand, pieces[::-1], making)
-        return False
+        lane = self._lanes[number] = _Lane(number, strand, pieces[::-1], making)
+        return lane
 
     def _keeps(self, strand: Strand, cut: int) -> bool:
         """Whether the state at a cut is worth a snapshot."""
         key = strand.prefix.keys[cut]
         inner = cut < len(strand.prefix.segments) - 1
-        worth = inner or strand.keep_end or self._store.held(key)
+        worth = inner or strand.keep_end or self._wanted[key] > 1
         return worth and self._store.wants(key, self._size(strand.prefix.ends[cut]))
 
     def _size(self, tokens: int) -> int:
@@ -157,14 +172,32 @@ class Batcher:
         lanes = sorted(self._lanes.values(), key=lambda lane: lane.strand.order)
         if not lanes:
             return []
-        first = next((lane for lane in lanes if len(lane.pieces[-1].tokens) > 1), lanes[0])
-        rows = len(first.pieces[-1].tokens)
-        most = self._context.max_rows // rows
+        first = next((lane for lane in lanes if len(lane.rows.tokens) > 1), lanes[0])
+        rows = len(first.rows.tokens)
+        same = [lane for lane in lanes if len(lane.rows.tokens) == rows]
         if not self._rule.joins:
             most = self._rule.singles if rows == 1 else 1
-        same = [lane for lane in lanes if len(lane.pieces[-1].tokens) == rows]
-        # Rising lane numbers: llama.cpp computes neighbouring sequences together.
+        else:
+            most = self._context.max_rows // rows
+            if any(lane.rows.every for lane in same):
+                most = min(most, max(_MOST_LOGITS // rows, 1))
+        if rows == 1 and not self._pending:
+            self._close_gaps()
         return sorted(same[:most], key=lambda lane: lane.number)
+
+    def _close_gaps(self) -> None:
+        """Moves lanes down to the lowest numbers; llama.cpp computes only neighbouring sequences together.
+
+        A gap costs a further pass over the weights at every token, a move a few milliseconds once.
+        """
+        start = perf_counter()
+        for gap in range(len(self._lanes)):
+            if gap not in self._lanes:
+                lane = self._lanes.pop(max(self._lanes))
+                self._context.move(lane.number, gap)
+                lane.number = gap
+                self._lanes[gap] = lane
+        self._stats.restore_seconds += perf_counter() - start
 
     def _advance(self, lane: _Lane, logits: NDArray[np.float32]) -> bool:
         """Takes what a call has computed for a lane; True if its strand is done."""
@@ -200,13 +233,14 @@ class Batcher:
 
     def _end(self, strand: Strand) -> None:
         strand.done = True
+        self._wanted[strand.prefix.keys[-1]] -= 1
         if strand.held and self._rule.restores:
             self._store.release(strand.held)
 
     def _count(self, group: list[_Lane], seconds: float) -> None:
-        rows = sum(len(lane.pieces[-1].tokens) for lane in group)
+        rows = sum(len(lane.rows.tokens) for lane in group)
         self._stats.calls += 1
-        if len(group[0].pieces[-1].tokens) > 1:
+        if len(group[0].rows.tokens) > 1:
             self._stats.prefill_rows += rows
             self._stats.prefill_seconds += seconds
         else:

@@ -42,7 +42,7 @@ class Context:
         if not 0 < lanes <= llama_cpp.llama_max_parallel_sequences():
             raise EngineError(f"{lanes} lanes are not possible", next="Choose fewer slots")
         self.lanes, self.max_rows, self.n_vocab = lanes, max_rows, weights.n_vocab
-        self.cells = -(-cells // _CELLS_STEP) * _CELLS_STEP
+        self.cells = -(-min(cells, weights.n_context_train) // _CELLS_STEP) * _CELLS_STEP
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = self.cells * lanes
         params.n_batch = params.n_ubatch = max_rows
@@ -60,6 +60,8 @@ class Context:
         if llama_cpp.llama_n_ctx_seq(self._ctx) < self.cells:
             raise EngineError(f"llama.cpp gives a lane only {llama_cpp.llama_n_ctx_seq(self._ctx)} cells")
         self._memory: Any = llama_cpp.llama_get_memory(self._ctx)
+        if not self._memory:
+            raise EngineError("this model keeps no memory of a text: it cannot write", where=weights.path.name)
         self.fill = [0] * lanes
         model = weights.model
         width = llama_cpp.llama_model_n_embd(model) // max(llama_cpp.llama_model_n_head(model), 1)
@@ -137,8 +139,10 @@ class Context:
             raise EngineError(f"llama.cpp restored {done} of {state.size} bytes of a lane")
         self.fill[lane] = fill
 
-    def set_threads(self, threads: int) -> None:
-        llama_cpp.llama_set_n_threads(self._ctx, threads, threads)
+    def move(self, source: int, target: int) -> None:
+        """Moves what a lane holds to another one."""
+        self.load(target, self.save(source), self.fill[source])
+        self.clear(source)
 
     def close(self) -> None:
         """Frees the context. Closing twice is fine."""

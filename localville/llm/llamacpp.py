@@ -5,7 +5,8 @@
 
 From the inside out: `weights.py` (a GGUF and its vocabulary), `context.py` (lanes of tokens), `selftest.py` (what this
 model's bits depend on), `slots.py` (states kept at the cuts of prompts), `strands.py` (what an ask feeds and wants),
-`batcher.py` (which strands share a call), `questions.py` (asks to strands, results to answers).
+`batcher.py` (which strands share a call), `questions.py` with `scored.py` and `written.py` (asks to strands, results to
+answers).
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from localville.llm.batcher import Batcher, Trace
 from localville.llm.chat import detect
 from localville.llm.constraints import Constraints
 from localville.llm.context import Context
+from localville.llm.desk import Desk
 from localville.llm.engine import Answer, Ask, Ticket
 from localville.llm.library import system_info
-from localville.llm.questions import Desk, Question, question
-from localville.llm.selftest import RowRule, find_rule
+from localville.llm.questions import Question, question
+from localville.llm.selftest import RowRule, known_rule
 from localville.llm.slots import GRID, PrefixStore
 from localville.llm.strands import Stats
 from localville.llm.weights import Weights, sha256_of
@@ -48,8 +50,9 @@ class _Open:
 class LlamaCppEngine:
     """Answers asks with a GGUF model (see `Engine`). Each answer depends on ask, seed and model file alone.
 
-    ``slots``: asks under way at once. ``rule``: the row rule, if it is known (`selftest.py`); None finds it in a second
-    or two. ``repack`` and ``gpu_layers`` go to llama.cpp. ``sha256``: the file's, if it was computed before.
+    ``slots``: asks under way at once. ``context_tokens``: prompt and answer of one ask. ``rule``: the row rule, if it
+    is known; None lets the self-test find it (`selftest.py`). ``repack`` and ``gpu_layers`` go to llama.cpp.
+    ``sha256``: the file's, if it was computed before.
     """
 
     def __init__(
@@ -68,9 +71,9 @@ class LlamaCppEngine:
         if slots < 1:
             raise EngineError(f"{slots} slots are not possible", next="Choose at least one")
         self._threads = threads or default_threads()
-        self._slots, self._gpu_layers, self._sha256 = slots, gpu_layers, sha256
+        self._slots, self._gpu_layers, self._repack, self._sha256 = slots, gpu_layers, repack, sha256
         self._weights = Weights(path, gpu_layers=gpu_layers, repack=repack)
-        self._rule = RowRule.parse(rule) if rule else find_rule(self._weights, threads=self._threads)
+        self._rule = RowRule.parse(rule) if rule else known_rule(self._weights, threads=self._threads)
         # Lanes that may never share a call would only wait for each other.
         lanes = slots if self._rule.joins else min(slots, self._rule.singles)
         self._context = Context(self._weights, lanes=lanes, cells=context_tokens, threads=self._threads)
@@ -168,7 +171,7 @@ class LlamaCppEngine:
             },
             "profile": {
                 "row_rule": str(self._rule),
-                "repack": self._weights.repack,
+                "repack": self._repack,
                 "flash_attention": False,
                 "kv_unified": False,
                 "kv_type": "f16",

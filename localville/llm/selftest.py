@@ -14,13 +14,20 @@ Whatever the rule, an answer depends on ask, seed and model alone; the rule says
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localville.assets import cache_dir
 from localville.errors import ConfigError
 from localville.llm.context import Context, Rows
+from localville.llm.library import system_info
 from localville.llm.weights import Weights
 
 _TEXT = (
@@ -67,6 +74,34 @@ class RowRule:
 
 
 ANY = RowRule(True, _COMPANY)
+
+
+def known_rule(weights: Weights, *, threads: int) -> RowRule:
+    """The rule found here before for this file, library, processor and settings; finds and notes it the first time.
+
+    Finding it costs a 1.5B model some seconds, and an interview should not wait for that. The note is a cache: it may
+    be deleted at any time, and a folder that cannot be written only costs the seconds again.
+    """
+    stat = weights.path.stat()
+    mark = f"{weights.path.name} {stat.st_size} {stat.st_mtime_ns} {weights.settings} {threads} {_library()}"
+    path = cache_dir() / "row-rules.json"
+    notes: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        notes = dict(json.loads(path.read_text(encoding="utf-8")))
+    if mark in notes:
+        with suppress(ConfigError):
+            return RowRule.parse(notes[mark])
+    rule = find_rule(weights, threads=threads)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps(notes | {mark: str(rule)}, indent=1), encoding="utf-8")
+        new.replace(path)
+    return rule
+
+
+def _library() -> str:
+    return f"llama-cpp-python {version('llama_cpp_python')} {system_info()} {platform.processor()} {platform.node()}"
 
 
 def find_rule(weights: Weights, *, threads: int) -> RowRule:

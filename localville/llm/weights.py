@@ -68,7 +68,7 @@ class Weights:
         if not self.model:
             raise _corrupt(path, "llama.cpp cannot load this file: it is truncated, damaged or of an unknown kind")
         self.path = path
-        self.repack = repack
+        self.settings = f"gpu_layers={gpu_layers} repack={repack}"
         self.vocab: Any = llama_cpp.llama_model_get_vocab(self.model)
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self.vocab)
         self.n_context_train: int = llama_cpp.llama_model_n_ctx_train(self.model)

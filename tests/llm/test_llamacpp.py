@@ -18,7 +18,7 @@ from localville.llm.context import Context, Rows
 from localville.llm.engine import Answer, Ask, Choose, Fill, Grammar, Part, Prompt, Rate, Role, Write, generate
 from localville.llm.llamacpp import LlamaCppEngine
 from localville.llm.scoring import log_probabilities
-from localville.llm.selftest import RowRule
+from localville.llm.selftest import RowRule, known_rule
 from localville.llm.weights import Weights, check_gguf
 
 pytestmark = pytest.mark.model
@@ -75,6 +75,14 @@ def bits(trace: list[Any], first_ticket: int = 1) -> dict[tuple[int, int], list[
     for (ticket, index), digest in trace:
         found[ticket - first_ticket, index].append(digest)
     return found
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Row rules are noted in a folder of the tests' own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOCALVILLE_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +259,20 @@ def test_an_empty_prompt_is_refused(engine: LlamaCppEngine) -> None:
         engine.submit(Ask("say", text(""), Choose(("a", "b"))), 0)
 
 
+def test_a_channel_needs_a_situation(engine: LlamaCppEngine) -> None:
+    with pytest.raises(EngineError, match="no situation"):
+        engine.submit(Ask("place", text(TOWN, ""), Choose(("a", "b"), framings=("A: ", "B: "))), 0)
+
+
+def test_drafts_share_their_prompt(engine: LlamaCppEngine) -> None:
+    ask = Ask("say", text(TOWN, "An old friend of hers stops at the door and waves.\n"), Write(SAY, 40, 1.0))
+    rows = engine.stats.prefill_rows
+    drafts = generate(engine, [(ask, seed) for seed in range(4)])
+    assert len({draft.value for draft in drafts}) > 1
+    assert sum(draft.tokens.prompt - draft.tokens.reused for draft in drafts) <= drafts[0].tokens.prompt
+    assert engine.stats.prefill_rows - rows < 3 * drafts[0].tokens.prompt
+
+
 def test_the_manifest_names_file_and_rule(engine: LlamaCppEngine, small_model_path: Path) -> None:
     manifest = engine.manifest()
     assert manifest["model"]["sha256"] == hashlib.sha256(small_model_path.read_bytes()).hexdigest()
@@ -264,8 +286,8 @@ def test_wrong_sizes_are_errors_of_ours_not_asserts_in_c(small_model_path: Path)
     for rows in ([Rows(0, [1] * 65)], [Rows(0, [])], [Rows(0, [weights.n_vocab])], [Rows(0, [-1])], [Rows(2, [1])]):
         with pytest.raises(EngineError):
             context.decode(rows)
-    for _ in range(4):
-        context.decode([Rows(1, [1] * 64)])
+    context.decode([Rows(1, [1, 1])])
+    context.fill[1] = context.cells  # as if it were full
     with pytest.raises(EngineError, match="lane 1"):
         context.decode([Rows(1, [1])])
     context.close()
@@ -293,6 +315,14 @@ def test_closing_twice_is_fine(small_model_path: Path) -> None:
     engine = LlamaCppEngine(small_model_path, slots=1, threads=1, context_tokens=256, rule="any")
     engine.close()
     engine.close()
+
+
+def test_a_rule_once_found_is_known(small_model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = Weights(small_model_path)
+    rule = known_rule(weights, threads=1)
+    monkeypatch.setattr("localville.llm.selftest.find_rule", lambda *_, **__: pytest.fail("found again"))
+    assert known_rule(weights, threads=1) == rule
+    weights.close()
 
 
 def test_rules_are_read_as_they_are_written() -> None:
