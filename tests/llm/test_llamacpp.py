@@ -126,9 +126,9 @@ def test_batched_and_warm_answers_have_the_bits_of_answers_alone(engine: LlamaCp
     [
         {"slots": 3, "cache_bytes": 0},
         {"slots": 2, "threads": 2, "cache_bytes": 3_000_000},
-        {"slots": 5, "rule": "alone"},
+        {"slots": 5, "rule": "alone:3"},
     ],
-    ids=["no cache", "two threads, a cache for one prompt", "one lane a call"],
+    ids=["no cache", "two threads, a cache for one prompt", "one lane a call, three to write"],
 )
 def test_neither_slots_nor_threads_nor_cache_change_a_bit(
     settings: dict[str, Any], small_model_path: Path, alone: Any
@@ -139,6 +139,32 @@ def test_neither_slots_nor_threads_nor_cache_change_a_bit(
     found = {(len(PAIRS) - 1 - ticket, index): digests for (ticket, index), digests in bits(trace).items()}
     engine.close()
     same_as_alone(answers, found, alone)
+
+
+def test_without_restored_states_the_answers_are_the_same(small_model_path: Path, alone: Any) -> None:
+    engine = LlamaCppEngine(small_model_path, slots=4, threads=1, context_tokens=512, rule="cold")
+    places = [0, 3, 7]
+    answers = generate(engine, [PAIRS[place] for place in places])
+    assert [essence(answer) for answer in answers] == [essence(alone[0][place]) for place in places]
+    assert engine.stats.restore_seconds < 0.1
+    engine.close()
+
+
+def test_a_long_neighbour_changes_no_bit(small_model_path: Path) -> None:
+    """Attention runs over as many cells as the longest lane of a call has; masked cells must add nothing."""
+    weights = Weights(small_model_path)
+    context = Context(weights, lanes=3, cells=512, threads=1)
+    tokens = weights.tokens(TOWN * 20)[:300]
+    context.decode([Rows(0, tokens[:24])])
+    context.decode([Rows(1, tokens)])
+    short, long = context.save(0), context.save(1)
+    expected = [context.decode([Rows(0, rows)])[0].copy() for rows in (tokens[24:32], tokens[32:33])]
+    context.load(2, long, 300)  # the lane held a long text before
+    context.load(2, short, 24)
+    beside = [context.decode([Rows(1, rows), Rows(2, rows)])[1].copy() for rows in (tokens[24:32], tokens[32:33])]
+    assert [logits.tobytes() for logits in beside] == [logits.tobytes() for logits in expected]
+    context.close()
+    weights.close()
 
 
 def test_an_interrupted_poll_goes_on_to_the_same_answers(
