@@ -199,7 +199,7 @@ def load_cast(scenario: Scenario, path: Path, only: tuple[str, ...] = ()) -> tup
     for want in only:
         hits = [p for p in cast if want.strip().casefold() in (p.name.casefold(), p.first_name.casefold())]
         if len(hits) != 1:
-            close = get_close_matches(want, names, 1)
+            close = get_close_matches(want, [*names, *(p.first_name for p in cast)], 1)
             hint = f"Did you mean '{close[0]}'?" if close else f"The cast: {', '.join(names)}"
             what = f"'{want}' names nobody in the cast" if not hits else f"'{want}' names more than one person"
             raise PersonaError(what, where=str(folder), next=hint)

@@ -10,6 +10,7 @@ import typer
 from localville import __version__
 from localville.cli.doctor import doctor
 from localville.cli.models import models_app
+from localville.cli.plain import printable
 from localville.cli.run import list_runs, resume, run
 from localville.cli.show import memories, show
 from localville.errors import LocalvilleError
@@ -47,7 +48,9 @@ def main() -> None:
     try:
         app()
     except LocalvilleError as failure:
-        typer.secho(f"localville: {failure}", err=True, fg=typer.colors.RED)
+        # What it quotes (names, paths, keys of a file) is shown, never obeyed, and stays on its line.
+        line = printable(" ".join(str(failure).splitlines()))
+        typer.secho(f"localville: {line}", err=True, fg=typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:
         typer.echo("localville: interrupted", err=True)

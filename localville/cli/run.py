@@ -44,6 +44,7 @@ def run(
     from localville.clock import DAY, parse_moment
     from localville.config import PROFILES, RunConfig, find_scenario, load_cast
     from localville.errors import ConfigError, RunExists
+    from localville.mind.plan import check_day
     from localville.sim.run import Run
     from localville.sim.start import manifest
     from localville.world.places import Town
@@ -65,6 +66,7 @@ def run(
     town = Town.load(map_file)
     for persona in cast:
         check_resident(town, persona)
+        check_day(persona)
     folder = out or _free_folder(story.name)
     if folder.exists():
         raise RunExists("this folder is there already", where=str(folder), next="Choose another --out, or remove it")

@@ -45,7 +45,7 @@ def memories(
     from localville.record.reader import RunReader
 
     with RunReader.open(folder) as reader:
-        (name,) = _named(reader, agent)
+        name = _one(reader, agent)
         found = reader.memories(name)
         if not query:
             latest = found[-limit:]
@@ -143,19 +143,22 @@ def print_summary(folder: Path, as_json: bool) -> None:
 
 
 def _named(reader: RunReader, agent: str) -> list[str]:
-    """The agents a name stands for; all for none. Raises RunError with the nearest match."""
+    """The agents a name stands for; all for none."""
+    return [_one(reader, agent)] if agent else reader.agents()
+
+
+def _one(reader: RunReader, agent: str) -> str:
+    """The agent of a first or full name. Raises RunError with the nearest match."""
     from difflib import get_close_matches
 
     from localville.errors import RunError
 
     names = reader.agents()
-    if not agent:
-        return names
     wanted = agent.strip().casefold()
     hits = [name for name in names if wanted in (name.casefold(), name.split()[0].casefold())]
     if len(hits) != 1:
-        close = get_close_matches(agent, names, 1, 0.4)
+        close = get_close_matches(agent, [*names, *(name.split()[0] for name in names)], 1)
         hint = f"Did you mean '{close[0]}'?" if close else f"Here live: {', '.join(names)}"
         what = f"nobody here is called '{agent}'" if not hits else f"'{agent}' is the name of more than one"
         raise RunError(what, where=str(reader.folder), next=hint)
-    return hits
+    return hits[0]

@@ -44,7 +44,8 @@ def begin(
         step_seconds=step_seconds,
         agents=tuple(person.name for person in cast),
     )
-    return Run.create(folder, config, cast, street(), engine or ScriptedEngine(), HashingEmbedder(), WAYS[0], {})
+    written = {"embedder": {"name": HashingEmbedder.name}}
+    return Run.create(folder, config, cast, street(), engine or ScriptedEngine(), HashingEmbedder(), WAYS[0], written)
 
 
 def resume(folder: Path, engine: Engine | None = None) -> Run:
