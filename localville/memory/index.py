@@ -1,7 +1,9 @@
 """One exact FAISS index an agent: every similarity of a query in one call (ENGINE §6).
 
 Exact on purpose: min–max scaling needs all similarities, and at this size an approximate index buys nothing.
-The index is a cache; the vectors' truth is the run's database (DESIGN law 6).
+A similarity's bits depend on the two vectors alone, not on how many memories there are, how the index grew, or how many
+threads work (our measurement; a test keeps it true). numpy's matrix product gives other bits. The index is a cache; the
+vectors' truth is the run's database (DESIGN law 6).
 """
 
 from __future__ import annotations
@@ -28,17 +30,22 @@ class MemoryIndex:
         """Adds the vector of the next memory; ids are 1, 2, 3 … FAISS would take a duplicate silently."""
         if number != len(self) + 1:
             raise ValueError(f"vector {number} cannot follow {len(self)}")
-        if vector.shape != (self.dimension,):
-            raise ValueError(f"a vector of shape {vector.shape} does not fit an index of dimension {self.dimension}")
+        self._check(vector)
         self._index.add_with_ids(np.ascontiguousarray(vector[None]), np.array([number], dtype=np.int64))
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """float32[n]: the cosine of the query to every memory, in id order."""
+        self._check(query)
         if not len(self):
             return np.zeros(0, dtype=np.float32)
         _, distances, ids = self._index.range_search(np.ascontiguousarray(query[None]), ALL)
         ordered: NDArray[np.float32] = distances[np.argsort(ids, kind="stable")]
         return ordered
+
+    def _check(self, vector: NDArray[np.float32]) -> None:
+        if vector.shape != (self.dimension,) or vector.dtype != np.float32:
+            has = f"{vector.dtype}{list(vector.shape)}"
+            raise ValueError(f"a vector {has} does not fit an index of float32[{self.dimension}]")
 
     def __len__(self) -> int:
         return int(self._index.ntotal)

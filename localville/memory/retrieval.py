@@ -2,9 +2,9 @@
 
     score = α_recency · recency + α_importance · importance + α_relevance · relevance
 
-Each part is min–max scaled to [0, 1] over *all* of the agent's memories; recency is 0.995 to the power of the game hours
-since the memory was last retrieved, relevance the cosine of embeddings. Where all memories are alike in a part the paper
-is silent; the part is then 0 for each. Equal scores put the newer memory first.
+Each part is min–max scaled to [0, 1] over *all* of the agent's memories; recency is 0.995 to the power of the game
+hours since the memory was last retrieved, relevance the cosine of embeddings. Where all memories are alike in a part
+the paper is silent; the part is then 0 for each. Equal scores put the newer memory first.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def retrieve(
     profile: Profile,
 ) -> list[Scored]:
     """The ``k`` best memories for a query vector, best first. Changes nothing: the caller touches what it uses."""
-    if not len(stream):
+    if len(index) != len(stream):
+        raise ValueError(f"the index holds {len(index)} vectors for {len(stream)} memories")
+    if not len(stream) or k < 1:
         return []
     hours = (now.seconds - stream.last_accesses) / HOUR
     recency = _scaled(np.power(profile.recency_decay_per_hour, hours))
     importance = _scaled(stream.importances)
     relevance = _scaled(index.similarities(query).astype(np.float64))
     total = (
-        profile.weight_recency * recency
-        + profile.weight_importance * importance
-        + profile.weight_relevance * relevance
+        profile.weight_recency * recency + profile.weight_importance * importance + profile.weight_relevance * relevance
     )
     ids = np.arange(1, len(stream) + 1)
     best = np.lexsort((-ids, -total))[:k]

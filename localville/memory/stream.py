@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from localville.clock import SimTime
 
 _FIRST_ROOM = 64
+
+_Array = TypeVar("_Array", NDArray[np.float64], NDArray[np.int64])
 
 
 class MemoryKind(StrEnum):
@@ -50,11 +53,13 @@ class MemoryStream:
         self._new_since = 0
         self._touched: set[int] = set()
 
-    def append(
-        self, text: str, kind: MemoryKind, at: SimTime, importance: int, evidence: Iterable[int] = ()
-    ) -> Memory:
-        """Adds a memory, created and last accessed ``at``. Raises ValueError for a rating off the scale or for evidence
-        that is not older."""
+    def append(self, text: str, kind: MemoryKind, at: SimTime, importance: int, evidence: Iterable[int] = ()) -> Memory:
+        """Adds a memory, created and last accessed ``at``.
+
+        Raises ValueError for a blank text, a rating off the scale, or evidence that is not older.
+        """
+        if not text.strip():
+            raise ValueError("a memory needs words")
         if not 1 <= importance <= 10:
             raise ValueError(f"importance is 1 to 10, not {importance}")
         evidence = tuple(evidence)
@@ -69,16 +74,16 @@ class MemoryStream:
         if memory.id != len(self) + 1:
             raise ValueError(f"memory {memory.id} cannot follow {len(self)}")
         if len(self) == len(self._importance):
-            self._importance = np.resize(self._importance, 2 * len(self))
-            self._last_access = np.resize(self._last_access, 2 * len(self))
+            self._importance = np.concatenate([self._importance, np.zeros_like(self._importance)])
+            self._last_access = np.concatenate([self._last_access, np.zeros_like(self._last_access)])
         self._importance[len(self)] = memory.importance
         self._last_access[len(self)] = memory.last_access.seconds
         self._memories.append(memory)
 
     def touch(self, ids: Iterable[int], at: SimTime) -> None:
-        """Refreshes the last access of retrieved memories (paper §4.1)."""
+        """Refreshes the last access of retrieved memories (paper §4.1). Raises KeyError for an unknown id."""
         for number in ids:
-            self._memories[number - 1] = replace(self._memories[number - 1], last_access=at)
+            self._memories[number - 1] = replace(self[number], last_access=at)
             self._last_access[number - 1] = at.seconds
             self._touched.add(number)
 
@@ -88,21 +93,21 @@ class MemoryStream:
         return found[::-1]
 
     def drain_changes(self) -> tuple[list[Memory], list[Memory]]:
-        """The memories that are new, and the older ones touched, since the last drain; for the record of a step."""
+        """The memories that are new, and those touched (new or old), since the last drain: what a step records."""
         new = self._memories[self._new_since :]
-        touched = [self._memories[number - 1] for number in sorted(self._touched) if number <= self._new_since]
+        touched = [self[number] for number in sorted(self._touched)]
         self._new_since, self._touched = len(self), set()
         return new, touched
 
     @property
     def importances(self) -> NDArray[np.float64]:
-        """float64[n], in id order; a view, not to be written to."""
-        return self._importance[: len(self)]
+        """float64[n], in id order; a read-only view."""
+        return _read_only(self._importance[: len(self)])
 
     @property
     def last_accesses(self) -> NDArray[np.int64]:
-        """int64[n] game seconds, in id order; a view, not to be written to."""
-        return self._last_access[: len(self)]
+        """int64[n] game seconds, in id order; a read-only view."""
+        return _read_only(self._last_access[: len(self)])
 
     def __len__(self) -> int:
         return len(self._memories)
@@ -115,3 +120,8 @@ class MemoryStream:
         if not 1 <= number <= len(self):
             raise KeyError(number)
         return self._memories[number - 1]
+
+
+def _read_only(view: _Array) -> _Array:
+    view.flags.writeable = False
+    return view

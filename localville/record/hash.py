@@ -41,5 +41,9 @@ def recompute(connection: sqlite3.Connection) -> Iterable[tuple[int, str, str]]:
 
 
 def _line(table: str, values: list[Any]) -> bytes:
+    """One row in one canonical line. Raises TypeError for what SQLite would give back in another type."""
+    for value in values:
+        if type(value) not in (str, int, bytes):
+            raise TypeError(f"a fact of '{table}' is text, an integer or bytes, not {type(value).__name__}")
     plain = [value.hex() if isinstance(value, bytes) else value for value in values]
     return (json.dumps([table, *plain], ensure_ascii=True, separators=(",", ":")) + "\n").encode()

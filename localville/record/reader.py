@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -13,9 +15,10 @@ from numpy.typing import NDArray
 
 from localville.clock import SimTime
 from localville.errors import RunCorrupt
+from localville.llm.engine import Part, Role
 from localville.memory.stream import Memory, MemoryKind
-from localville.record.hash import recompute
-from localville.record.store import open_database
+from localville.record.hash import ORIGIN, recompute
+from localville.record.store import open_database, unreadable
 
 
 class Line(NamedTuple):
@@ -40,12 +43,16 @@ class RunReader:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Opens a run. Raises RunNotFound or RunCorrupt."""
-        connection = open_database(folder)
+        connection = open_database(folder, writing=False)
         try:
             manifest = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+        except (OSError, ValueError) as fault:  # not there, no UTF-8, no TOML
             connection.close()
-            raise RunCorrupt(f"run.toml cannot be read ({fault})", where=str(folder)) from None
+            reason = fault.strerror if isinstance(fault, OSError) else fault
+            next_step = "Put a copy of it back, or begin a new run: localville run"
+            raise RunCorrupt(
+                f"the settings cannot be read ({reason})", where=str(folder / "run.toml"), next=next_step
+            ) from None
         return cls(folder, connection, manifest)
 
     def __enter__(self) -> Self:
@@ -59,13 +66,17 @@ class RunReader:
         return [name for (name,) in self._rows("SELECT name FROM agents ORDER BY id")]
 
     def personas(self) -> list[dict[str, Any]]:
-        return [json.loads(persona) for (persona,) in self._rows("SELECT persona FROM agents ORDER BY id")]
+        """The personas in id order, as plain data."""
+        rows = self._rows("SELECT persona FROM agents ORDER BY id")
+        with self._decoding():
+            return [json.loads(persona) for (persona,) in rows]
 
     def last_step(self) -> tuple[int, SimTime, str]:
         """The last step, its time, and the log hash at its end. Raises RunCorrupt for a run without a step."""
         rows = self._rows("SELECT step, at, hash FROM steps ORDER BY step DESC LIMIT 1")
         if not rows:
-            raise RunCorrupt("the run ended before its first step", where=str(self.folder), next="Start it anew")
+            next_step = f"Go on with it: localville resume {self.folder}"
+            raise RunCorrupt("the run has not lived a step yet", where=str(self.folder), next=next_step)
         return rows[0][0], SimTime(rows[0][1]), rows[0][2]
 
     def timeline(self, agent: str) -> list[Line]:
@@ -84,13 +95,9 @@ class RunReader:
         """An agent's memories with their vectors, in id order."""
         query = """SELECT id, kind, text, created, last_access, importance, evidence, embedding FROM memories
                    WHERE agent = ? ORDER BY id"""
-        return [
-            (
-                Memory(number, MemoryKind(kind), text, SimTime(created), SimTime(access), importance, tuple(json.loads(ev))),
-                np.frombuffer(blob, dtype="<f4"),
-            )
-            for number, kind, text, created, access, importance, ev, blob in self._rows(query, agent)
-        ]
+        rows = self._rows(query, agent)
+        with self._decoding():
+            return [(_memory(row), np.frombuffer(row[-1], dtype="<f4").astype(np.float32)) for row in rows]
 
     def totals(self) -> list[tuple[str, int, int, int, int, int, int, float]]:
         """Purpose, asks, retries, and prompt, reused, forced and generated tokens, and seconds, a row a purpose."""
@@ -98,19 +105,42 @@ class RunReader:
 
     def checkpoint(self) -> dict[str, dict[str, Any]]:
         """The latest state by agent name; '' is the town."""
-        return {agent: json.loads(state) for agent, state in self._rows("SELECT agent, state FROM checkpoint")}
+        rows = self._rows("SELECT agent, state FROM checkpoint ORDER BY agent")
+        with self._decoding():
+            return {agent: json.loads(state) for agent, state in rows}
 
     def check_hashes(self) -> str:
-        """Recomputes the hash chain and returns its end. Raises RunCorrupt naming the first step that differs."""
-        end = ""
-        for step, recorded, computed in recompute(self._connection):
-            if recorded != computed:
-                raise RunCorrupt(f"step {step} does not match its hash", where=str(self.folder / "run.db"))
-            end = computed
+        """Recomputes the hash chain and returns its end. Raises RunCorrupt naming the first step, or the piece of a
+        prompt, that differs."""
+        end = ORIGIN
+        next_step = "It is not as it was lived: put a copy of it back"
+        with self._decoding():
+            for step, recorded, computed in recompute(self._connection):
+                if recorded != computed:
+                    what = f"step {step} does not match its hash"
+                    raise RunCorrupt(what, where=str(self.folder / "run.db"), next=next_step)
+                end = computed
+            # The steps' hashes cover prompts by the keys of their parts, which are hashes of the parts' texts.
+            for key, role, name, text in self._rows("SELECT key, role, name, text FROM prompt_parts"):
+                if Part(name, text, Role(role)).key != key:
+                    what = f"the piece of a prompt {key} does not match its key"
+                    raise RunCorrupt(what, where=str(self.folder / "run.db"), next=next_step)
         return end
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        try:
+        with self._decoding():
             return self._connection.execute(query, values).fetchall()
-        except sqlite3.Error as fault:
-            raise RunCorrupt(f"the database cannot be read ({fault})", where=str(self.folder / "run.db")) from None
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        """States as RunCorrupt what SQLite cannot read, and what it read but is not what the schema says."""
+        try:
+            yield
+        except (sqlite3.Error, ValueError, TypeError) as fault:
+            raise unreadable(fault, self.folder) from None
+
+
+def _memory(row: tuple[Any, ...]) -> Memory:
+    number, kind, text, created, access, importance, evidence, _ = row
+    links = tuple(json.loads(evidence))
+    return Memory(number, MemoryKind(kind), text, SimTime(created), SimTime(access), importance, links)

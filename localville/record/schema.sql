@@ -47,7 +47,7 @@ CREATE TABLE memories (                -- the memory streams; (agent, id) is wha
   PRIMARY KEY (agent, id)
 ) STRICT;
 
-CREATE TABLE accesses (                -- which memories were retrieved when
+CREATE TABLE accesses (                -- which memories were retrieved in a step, each once
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
   memory INTEGER NOT NULL
@@ -56,7 +56,7 @@ CREATE TABLE accesses (                -- which memories were retrieved when
 CREATE TABLE plans (                   -- day plans, one row a chunk
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
-  start INTEGER NOT NULL,
+  start INTEGER NOT NULL,              -- here and in `end` seconds of the day of the step; 86400 is the next midnight
   "end" INTEGER NOT NULL,
   activity TEXT NOT NULL,
   place TEXT NOT NULL
@@ -116,6 +116,9 @@ CREATE INDEX events_by_step ON events (step);
 CREATE INDEX positions_by_step ON positions (step);
 CREATE INDEX memories_by_step ON memories (step);
 CREATE INDEX accesses_by_step ON accesses (step);
+CREATE INDEX plans_by_step ON plans (step);
+CREATE INDEX object_states_by_step ON object_states (step);
+CREATE INDEX actions_by_step ON actions (step);
 CREATE INDEX actions_by_agent ON actions (agent, start);
 
 CREATE VIEW timeline AS                -- each agent's days, readable

@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
@@ -22,56 +23,51 @@ from localville.record.tables import TABLES, StepRows
 from localville.record.toml import to_toml
 
 SCHEMA_VERSION = 1
+BUSY_SECONDS = 30
+"""How long to wait for a reader or writer that has the file locked; a step takes milliseconds."""
 
 
 class Store:
     """Holds the open database of a run that is being lived. One process at a time may have it."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        """Takes the connection over: it is closed if the run cannot be had."""
         self.folder, self._connection, self._closed = folder, connection, False
-        row = connection.execute("SELECT step, hash FROM steps ORDER BY step DESC LIMIT 1").fetchone()
+        try:
+            _take(folder, connection)
+            row = connection.execute("SELECT step, hash FROM steps ORDER BY step DESC LIMIT 1").fetchone()
+            self._parts = {key for (key,) in connection.execute("SELECT key FROM prompt_parts")}
+        except sqlite3.Error as fault:
+            connection.close()
+            raise unreadable(fault, folder) from None
+        except RunError:
+            connection.close()
+            raise
         self.last_step: int = -1 if row is None else row[0]
         self.log_hash: str = ORIGIN if row is None else row[1]
-        self._parts = {key for (key,) in connection.execute("SELECT key FROM prompt_parts")}
 
     @classmethod
     def create(cls, folder: Path, manifest: dict[str, Any], agents: Iterable[tuple[str, dict[str, Any]]]) -> Self:
-        """Makes a run folder. Raises RunExists if it is there and not empty."""
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise RunExists(
-                "a run of that name exists", where=str(folder), next="Choose another --out, or run: localville resume"
-            )
+        """Makes a run folder, whole or not at all. Raises RunExists if it is there and not empty."""
+        settings = to_toml(manifest)
+        people = [(number, name, json.dumps(persona)) for number, (name, persona) in enumerate(agents, 1)]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            connection = _connect(folder / "run.db")
-            connection.executescript(files("localville.record").joinpath("schema.sql").read_text(encoding="utf-8"))
-            with connection:
-                connection.execute("INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
-                rows = [(number, name, json.dumps(persona)) for number, (name, persona) in enumerate(agents, 1)]
-                connection.executemany("INSERT INTO agents VALUES (?, ?, ?)", rows)
-            (folder / "run.toml").write_text(to_toml(manifest), encoding="utf-8")
+            _make_room(folder)
+            with (folder / "run.toml").open("x", encoding="utf-8", newline="\n") as file:
+                file.write(settings)
         except OSError as fault:
-            raise RunError(f"the run folder cannot be written ({fault.strerror})", where=str(folder)) from None
-        store = cls(folder, connection)
-        store._take()
-        return store
+            raise _unwritable(fault, folder) from None
+        try:
+            connection = _make_database(folder / "run.db", people)
+        except (OSError, sqlite3.Error) as fault:
+            _clear(folder)
+            raise _unwritable(fault, folder) from None
+        return cls(folder, connection)
 
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Opens a run to go on with it. Raises RunNotFound, RunCorrupt, or RunError if another process has it."""
-        connection = open_database(folder)
-        store = cls(folder, connection)
-        store._take()
-        return store
-
-    def _take(self) -> None:
-        """Notes this process as the writer; a note left behind by a process that is gone does not count."""
-        row = self._connection.execute("SELECT value FROM meta WHERE key = 'writer'").fetchone()
-        if row is not None and int(row[0]) != os.getpid() and _alive(int(row[0])):
-            self._connection.close()
-            raise RunError(f"process {row[0]} is living this run", where=str(self.folder), next="Wait for it to end")
-        with self._connection:
-            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (str(os.getpid()),))
+        return cls(folder, open_database(folder))
 
     def write_step(
         self,
@@ -86,7 +82,7 @@ class Store:
         checkpoint: agent name (or '' for the town) and its state; those left out have not changed.
         """
         if step <= self.last_step:
-            raise RunCorrupt(f"step {step} is recorded already", where=str(self.folder))
+            raise ValueError(f"step {step} cannot follow step {self.last_step}")
         chained = link(self.log_hash, step, at.seconds, rows)
         new_parts = {part.key: part for part in parts if part.key not in self._parts}
         try:
@@ -110,11 +106,11 @@ class Store:
                     "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)",
                     [(agent, step, json.dumps(state, ensure_ascii=False)) for agent, state in checkpoint],
                 )
-        except sqlite3.Error as fault:
+        except sqlite3.OperationalError as fault:
             raise RunError(
                 f"step {step} could not be written ({fault}); all steps before it are safe",
                 where=str(self.folder),
-                next="Make room on the disk, then run: localville resume",
+                next=f"See that the disk has room and may be written, then run: localville resume {self.folder}",
             ) from None
         self.last_step, self.log_hash = step, chained
         self._parts |= new_parts.keys()
@@ -125,42 +121,123 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        with self._connection:
-            self._connection.execute("DELETE FROM meta WHERE key = 'writer'")
-        self._connection.close()
+        with closing(self._connection), suppress(sqlite3.OperationalError):  # a full disk: the note soon counts no more
+            with self._connection:
+                self._connection.execute("DELETE FROM meta WHERE key = 'writer'")
+            # One plain file is left, which can be copied and can be read where nothing may be written.
+            self._connection.execute("PRAGMA journal_mode = DELETE")
 
 
-def open_database(folder: Path) -> sqlite3.Connection:
+def open_database(folder: Path, *, writing: bool = True) -> sqlite3.Connection:
     """Opens a run's database and checks that it is one. Raises RunNotFound or RunCorrupt."""
     path = folder / "run.db"
     if not path.is_file():
         raise RunNotFound("there is no run here", where=str(folder), next="See what there is: localville list")
     try:
-        connection = _connect(path)
-        row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+        connection = _connect(path, writing=writing)
     except sqlite3.Error as fault:
-        raise RunCorrupt(f"the database cannot be read ({fault})", where=str(path)) from None
-    if row is None or row[0] != str(SCHEMA_VERSION):
-        connection.close()
-        found = "none" if row is None else row[0]
-        raise RunCorrupt(
-            f"the database has schema version {found}, this localville reads {SCHEMA_VERSION}", where=str(path)
-        )
-    return connection
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level="IMMEDIATE", timeout=30)
-    # WAL with NORMAL: a crash of the process loses nothing, a power cut at most the last steps, never half a step.
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
-
-
-def _alive(pid: int) -> bool:
+        raise unreadable(fault, folder) from None
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+        if row is None or row[0] != str(SCHEMA_VERSION):
+            found = "none" if row is None else row[0]
+            raise RunCorrupt(
+                f"the database has schema version {found}, this localville reads {SCHEMA_VERSION}",
+                where=str(path),
+                next="Use the version of localville that run.toml names",
+            )
+    except sqlite3.Error as fault:
+        connection.close()
+        raise unreadable(fault, folder) from None
+    except RunCorrupt:
+        connection.close()
+        raise
+    return connection
+
+
+def unreadable(fault: Exception, folder: Path) -> RunCorrupt:
+    """The error to raise when the database does not give what it should."""
+    return RunCorrupt(
+        f"the database cannot be read ({fault})",
+        where=str(folder / "run.db"),
+        next="Put a copy of it back, or begin a new run: localville run",
+    )
+
+
+def _connect(path: Path, *, writing: bool = True) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level="IMMEDIATE", timeout=BUSY_SECONDS)
+    try:
+        if writing:
+            # WAL with NORMAL: a crash of the process loses nothing, a power cut at most the last steps, never half one.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        else:
+            connection.execute("PRAGMA query_only = ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_room(folder: Path) -> None:
+    """Makes the folder. Raises RunExists if there is something in it, or in its way."""
+    if folder.is_dir() and any(folder.iterdir()):
+        if not (folder / "run.db").exists():
+            raise RunExists("the folder is in use and holds no run", where=str(folder), next="Choose another --out")
+        resume = f"Choose another --out, or run: localville resume {folder}"
+        raise RunExists("a run of that name exists", where=str(folder), next=resume)
+    in_the_way = next((path for path in (folder, *folder.parents) if path.exists() and not path.is_dir()), None)
+    if in_the_way is not None:
+        raise RunExists("a file is in the way of the run folder", where=str(in_the_way), next="Choose another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _make_database(path: Path, people: list[tuple[int, str, str]]) -> sqlite3.Connection:
+    """Makes the database with its tables and its people, in one transaction."""
+    schema = files("localville.record").joinpath("schema.sql").read_text(encoding="utf-8")
+    connection = _connect(path)
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
+        with connection:
+            connection.execute("INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+            connection.executemany("INSERT INTO agents VALUES (?, ?, ?)", people)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _unwritable(fault: OSError | sqlite3.Error, folder: Path) -> RunError:
+    reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else fault
+    next_step = "Choose another --out, or make room there"
+    return RunError(f"the run folder cannot be written ({reason})", where=str(folder), next=next_step)
+
+
+def _clear(folder: Path) -> None:
+    """Takes back what a creation that failed has left. Only ever called on a folder that was empty before."""
+    with suppress(OSError):
+        for name in ("run.toml", "run.db", "run.db-wal", "run.db-shm", "run.db-journal"):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _take(folder: Path, connection: sqlite3.Connection) -> None:
+    """Notes this process as the writer; a note left behind by a process that is gone does not count."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")  # so that of two processes one sees the other's note
+        row = connection.execute("SELECT value FROM meta WHERE key = 'writer'").fetchone()
+        if row is not None and row[0] != str(os.getpid()) and _alive(row[0]):
+            raise RunError(
+                f"process {row[0]} is living this run", where=str(folder), next="Wait for it to end, or stop it"
+            )
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (str(os.getpid()),))
+
+
+def _alive(pid: str) -> bool:
+    if os.name == "nt" or not pid.isdecimal():
+        return False  # on Windows os.kill would end the process instead of asking after it
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -31,9 +31,7 @@ TABLES = {
     ),
     "accesses": _all("agent", "memory"),
     "plans": _all("agent", "start", "end", "activity", "place"),
-    "actions": _all(
-        "agent", "start", "end", "text", "sector", "arena", "object", "object_state", "emoji"
-    ),
+    "actions": _all("agent", "start", "end", "text", "sector", "arena", "object", "object_state", "emoji"),
     "object_states": _all("address", "state"),
     "asks": Table(
         (
