@@ -1,8 +1,8 @@
 """Gathers what every thought wants to know, so that the engine and the embedder see all of it at once (DESIGN §6).
 
 Thoughts of different agents read the same snapshot and never each other's results, so the order in which answers arrive
-cannot matter: an answer resumes exactly its own thought. Seeds are named by agent, step, purpose and how often that
-agent has asked for that purpose in this step.
+cannot matter: an answer resumes exactly its own thought. Seeds are named by agent, step, purpose, which of the agent's
+thoughts it is, and how often that thought has asked for that purpose.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class Scheduler:
         Memories recalled are touched (their last access becomes ``now``) only after all thoughts have ended, in task
         order, so that no thought sees another's retrieval.
         """
-        ordinals: Counter[tuple[str, str]] = Counter()
+        ordinals: Counter[tuple[int, str]] = Counter()
+        # Counted by thought, not by agent: of two thoughts of one agent either may be answered first.
+        nth = [sum(other.agent is task.agent for other in tasks[:number]) for number, task in enumerate(tasks)]
         asked: dict[tuple[int, int], Asked] = {}
         recalled: list[tuple[AgentState, tuple[int, ...]]] = []
         waiting: dict[Ticket, tuple[int, Ask, int, int]] = {}
@@ -68,9 +70,9 @@ class Scheduler:
                 request = self._advance(tasks[number], value)
                 if isinstance(request, Ask):
                     name = tasks[number].agent.name
-                    ordinal = ordinals[name, request.purpose]
-                    ordinals[name, request.purpose] += 1
-                    seed = seed_for(self.run_seed, name, step, request.purpose, ordinal)
+                    ordinal = ordinals[number, request.purpose]
+                    ordinals[number, request.purpose] += 1
+                    seed = seed_for(self.run_seed, name, step, request.purpose, nth[number], ordinal)
                     waiting[self.engine.submit(request, seed)] = (number, request, seed, counts[number])
                     counts[number] += 1
                 elif request is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from localville.assets import maps_dir, personas_dir
+from localville.cli.live import LiveScreen
 from localville.memory import embed
+from localville.sim.run import Run
+from localville.sim.step import StepFacts
 from tests.cli.calling import call, call_main
 
 SHORT = ("--model", "scripted", "--until", "06:20", "--step-seconds", "60", "--agents", "isabella")
@@ -249,6 +253,30 @@ class TestResume:
         call("run", town, *SHORT, "--out", "mine")
         own.write_text(own.read_text(encoding="utf-8") + " ", encoding="utf-8")
         assert "own.tmj" in fault("resume", "mine", "--until", "07:00")
+
+
+class TestInterrupt:
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    @pytest.mark.parametrize("times", [1, 2])
+    def test_it_ends_saved_and_gone_on_with_it_is_the_same_run(self, monkeypatch, capfd, number, times):
+        call("run", "cafe", *SHORT, "--out", "whole")
+        screen = LiveScreen.__call__
+
+        def watch(self: LiveScreen, run: Run, facts: StepFacts | None) -> None:
+            screen(self, run, facts)
+            if facts is not None and facts.number == 5:
+                for _ in range(times):
+                    signal.raise_signal(number)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LiveScreen, "__call__", watch)
+            code, _, err = call_main(monkeypatch, capfd, "run", "cafe", *SHORT, "--out", "mine")
+        assert code == 130
+        assert "Traceback" not in err
+        assert ("localville resume mine" if times == 1 else "once more ends at once") in err
+        assert hash_of("mine") != hash_of("whole")
+        assert call("resume", "mine").code == 0
+        assert hash_of("mine") == hash_of("whole")
 
 
 class TestList:

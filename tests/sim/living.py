@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +28,7 @@ CAST = (
 def begin(
     folder: Path,
     *,
-    until: str = "08:00",
+    until: str = "07:40",
     seed: int = 0,
     engine: Engine | None = None,
     step_seconds: int = 60,
@@ -94,3 +95,19 @@ class Wrapped:
 
     def close(self) -> None:
         self.inner.close()
+
+
+class Shuffled(Wrapped):
+    """Gives answers a few at a time, in any order."""
+
+    def __init__(self, seed: int, make: Callable[[], Engine] = ScriptedEngine) -> None:
+        super().__init__(make)
+        self.dice = random.Random(seed)
+        self.ready: list[tuple[Ticket, Answer]] = []
+
+    def poll(self) -> list[tuple[Ticket, Answer]]:
+        self.ready += self.inner.poll()
+        self.dice.shuffle(self.ready)
+        few = self.dice.randint(1, max(1, len(self.ready)))
+        now, self.ready = self.ready[:few], self.ready[few:]
+        return now

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import socket
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from localville.llm.engine import Answer, Ask, Ticket
 from localville.llm.scripted import ScriptedEngine
 from localville.record.reader import RunReader
 from localville.sim.step import StepFacts
-from tests.sim.living import Wrapped, begin, live, lived, resume, rows
+from tests.sim.living import Shuffled, Wrapped, begin, live, lived, resume, rows
 
 
 @pytest.fixture(scope="module")
@@ -95,22 +94,6 @@ class TestInPieces:
             resume(tmp_path / "nothing")
 
 
-class Shuffled(Wrapped):
-    """Gives answers a few at a time, in any order."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self.dice = random.Random(seed)
-        self.ready: list[tuple[Ticket, Answer]] = []
-
-    def poll(self) -> list[tuple[Ticket, Answer]]:
-        self.ready += self.inner.poll()
-        self.dice.shuffle(self.ready)
-        few = self.dice.randint(1, max(1, len(self.ready)))
-        now, self.ready = self.ready[:few], self.ready[few:]
-        return now
-
-
 class OneAtATime(Wrapped):
     """Gives the answer to one question at a time, the oldest first, as an engine with one slot does."""
 
@@ -139,7 +122,7 @@ class Tiring(Wrapped):
 
 
 class TestOrder:
-    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("seed", range(2))
     def test_the_order_of_answers_does_not_matter(self, whole, tmp_path, seed):
         assert lived(tmp_path / "run", engine=Shuffled(seed)) == whole[1]
 
@@ -160,7 +143,7 @@ def whole_record(folder: Path) -> list[object]:
 
 
 class TestFaults:
-    @pytest.mark.parametrize("asks", [0, 3, 6, 9, 14, 25])
+    @pytest.mark.parametrize("asks", [0, 6, 12, 20])
     def test_a_step_that_fails_leaves_the_record_at_the_step_before(self, whole, tmp_path, asks):
         folder = tmp_path / "run"
         contents: list[list[object]] = [whole_record(begin_and_leave(folder, Tiring(asks)))]

@@ -18,6 +18,7 @@ from localville.sim.town import AgentState
 from localville.world.grid import Tile
 from localville.world.residents import starting_tree
 from tests.people import somebody, street
+from tests.sim.living import Shuffled
 
 NOW = SimTime.of("2023-02-13", "08:00")
 EARLIER = SimTime.of("2023-02-13", "07:00")
@@ -74,12 +75,24 @@ def test_the_account_is_in_the_order_of_tasks_then_of_questions(scheduler):
     assert [(one.agent, one.answer.value) for one in asked] == [(BEN, "x"), (BEN, "y"), (ADA, "a")]
 
 
-def test_a_seed_is_named_by_run_agent_step_purpose_and_how_often(scheduler):
+def test_a_seed_is_named_by_run_agent_step_purpose_thought_and_how_often(scheduler):
     ada = agent(ADA)
     asked = scheduler.run([Task(ada, asking("a", "b")), Task(ada, asking("c"))], 4, NOW)
-    seeds = {one.seed for one in asked}
-    assert seeds == {seed_for(7, ADA, 4, "echo", ordinal) for ordinal in range(3)}
-    assert asked[0].seed == seed_for(7, ADA, 4, "echo", 0)
+    names = [("a", 0, 0), ("b", 0, 1), ("c", 1, 0)]
+    assert {(one.answer.value, one.seed) for one in asked} == {
+        (text, seed_for(7, ADA, 4, "echo", thought, ordinal)) for text, thought, ordinal in names
+    }
+
+
+@pytest.mark.parametrize("dice", range(5))
+def test_the_order_of_answers_changes_no_seed_even_within_one_head(scheduler, dice):
+    def tasks() -> list[Task]:
+        ada = agent(ADA)
+        return [Task(ada, asking("a", "b", "c")), Task(agent(BEN), asking("x", "y")), Task(ada, asking("d", "e"))]
+
+    expected = [(one.answer.value, one.seed) for one in scheduler.run(tasks(), 4, NOW)]
+    scheduler.engine = Shuffled(dice, lambda: ScriptedEngine({"echo": lambda ask, _: ask.prompt.text()}))
+    assert [(one.answer.value, one.seed) for one in scheduler.run(tasks(), 4, NOW)] == expected
 
 
 def test_who_else_thinks_does_not_change_a_seed(scheduler):

@@ -49,7 +49,7 @@ class TestDays:
 
     def test_at_night_everybody_sleeps_at_home(self, two_days, name):
         nights = [line for line in actions(two_days, name) if line[2] == SLEEPING]
-        assert len(nights) == 3
+        assert 2 <= len(nights) <= 3  # before the first day there is a nap, unless Ada is up at once
         assert {sector for *_, sector in nights} == {"House"}
         bed = bed_time(CAST[NAMES.index(name)])
         for day in (0, 1):
