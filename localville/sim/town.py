@@ -1,4 +1,4 @@
-"""The state of a run: what can change, and nothing else. Facts about places lie in `world`, texts and vectors in `memory`.
+"""The state of a run: what can change, and nothing else. Places are facts of `world`, texts and vectors of `memory`.
 
 At the end of a step the whole of it is plain data (``AgentState.to_json``), so a run can be continued from its record
 (DESIGN law 6). Between steps no thought is under way.
@@ -6,7 +6,7 @@ At the end of a step the whole of it is plain data (``AgentState.to_json``), so 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from localville.clock import SimTime
@@ -17,6 +17,11 @@ from localville.memory.stream import MemoryStream
 from localville.mind.thought import Action
 from localville.world.grid import Tile
 from localville.world.places import Address, PlaceTree, Town
+
+
+def _plain(value: Action | PlannedChunk | PlannedAction) -> dict[str, Any]:
+    """The fields of a flat value; ``dataclasses.asdict`` copies deeply and costs far more, twice a step."""
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 @dataclass
@@ -64,12 +69,12 @@ class AgentState:
         return {
             "tile": list(self.tile),
             "tree": self.tree.to_json(),
-            "action": None if self.action is None else {**asdict(self.action), "address": str(self.action.address)},
+            "action": None if self.action is None else {**_plain(self.action), "address": str(self.action.address)},
             "goal": [list(tile) for tile in self.goal],
             "wake_at": self.wake_at,
             "asleep": self.asleep,
-            "day_plan": [asdict(chunk) for chunk in self.day_plan],
-            "planned": [asdict(action) for action in self.planned],
+            "day_plan": [_plain(chunk) for chunk in self.day_plan],
+            "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
             "recent": list(self.recent),
             "to_remember": list(self.to_remember),
