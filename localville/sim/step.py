@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from localville.clock import DAY, MINUTE, SimTime
 from localville.config import Profile
-from localville.llm.engine import Answer
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.stream import MemoryKind
 from localville.mind.ground import asleep, ground
