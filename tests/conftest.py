@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-# Before anything imports llama.cpp or transformers: a failed assertion in C ends the process without starting a debugger,
-# and nothing looks for newer files at a hub.
+# Before anything imports llama.cpp or transformers: a failed assertion in C ends the process without starting a
+# debugger, and nothing looks for newer files at a hub.
 os.environ |= {"GGML_NO_BACKTRACE": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
