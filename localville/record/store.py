@@ -53,11 +53,12 @@ class Store:
         people = [(number, name, json.dumps(persona)) for number, (name, persona) in enumerate(agents, 1)]
         try:
             _make_room(folder)
-            with (folder / "run.toml").open("x", encoding="utf-8", newline="\n") as file:
-                file.write(settings)
+            file = (folder / "run.toml").open("x", encoding="utf-8", newline="\n")
         except OSError as fault:
             raise _unwritable(fault, folder) from None
         try:
+            with file:
+                file.write(settings)
             connection = _make_database(folder / "run.db", people)
         except (OSError, sqlite3.Error) as fault:
             _clear(folder)
@@ -112,6 +113,10 @@ class Store:
                 where=str(self.folder),
                 next=f"See that the disk has room and may be written, then run: localville resume {self.folder}",
             ) from None
+        except sqlite3.DatabaseError as fault:
+            if type(fault) is sqlite3.DatabaseError:  # a damaged file; its subclasses are faults of our own
+                raise unreadable(fault, self.folder) from None
+            raise
         self.last_step, self.log_hash = step, chained
         self._parts |= new_parts.keys()
         return chained
@@ -121,7 +126,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        with closing(self._connection), suppress(sqlite3.OperationalError):  # a full disk: the note soon counts no more
+        with closing(self._connection), suppress(sqlite3.Error):  # a full disk: the note soon counts no more
             with self._connection:
                 self._connection.execute("DELETE FROM meta WHERE key = 'writer'")
             # One plain file is left, which can be copied and can be read where nothing may be written.
