@@ -99,14 +99,14 @@ class Canvas:
     def __init__(self, columns: int = 1, rows: int = 1) -> None:
         self.picture: Picture = np.zeros((rows * SIDE, columns * SIDE, 4), np.uint8)
 
-    def box(self, x: int, y: int, width: int, height: int, colour: str, edge: str = "") -> Canvas:  # noqa: PLR0917
+    def box(self, x: int, y: int, width: int, height: int, colour: str, edge: str = "") -> Canvas:
         """Fills a rectangle, if asked with an outline of one pixel inside it."""
         if edge:
             self._fill(x, y, width, height, edge)
             x, y, width, height = x + 1, y + 1, width - 2, height - 2
         return self._fill(x, y, width, height, colour)
 
-    def soft(self, x: int, y: int, width: int, height: int, colour: str, edge: str) -> Canvas:  # noqa: PLR0917
+    def soft(self, x: int, y: int, width: int, height: int, colour: str, edge: str) -> Canvas:
         """Fills an outlined rectangle with its four corner pixels left as they were."""
         corners = [(b, a) for b in (y, y + height - 1) for a in (x, x + width - 1)]
         before = [self.picture[corner].copy() for corner in corners]
@@ -120,7 +120,7 @@ class Canvas:
             self._fill(x, y, 1, 1, colour)
         return self
 
-    def round(self, x: int, y: int, width: int, height: int, colour: str, edge: str = "") -> Canvas:  # noqa: PLR0917
+    def round(self, x: int, y: int, width: int, height: int, colour: str, edge: str = "") -> Canvas:
         """Fills an ellipse in a box, if asked with an outline of one pixel inside it."""
         if edge:
             self.round(x, y, width, height, edge)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 SCRIPTED = "scripted"
 """As --model: the engine without a model, with the hashing embedder. Valid and silly; for trying things out."""
 
-Slots = Annotated[int, typer.Option(min=1, max=64, help="Questions answered at once. Changes the speed, never a result.")]
+Slots = Annotated[
+    int, typer.Option(min=1, max=64, help="Questions answered at once. Changes the speed, never a result.")
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; all cores if not given.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -32,7 +34,9 @@ def run(
     agents: Annotated[str, typer.Option(help="Only these of the cast, by name, separated by commas.")] = "",
     start: Annotated[str, typer.Option(help="When to begin, e.g. 06:00.")] = "",
     until: Annotated[str, typer.Option(help="When to end, e.g. 13:00 or 'day 2 09:00'.")] = "",
-    days: Annotated[int | None, typer.Option(min=1, max=3650, help="How many days to live, instead of --until.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=3650, help="How many days to live, instead of --until.")
+    ] = None,
     step_seconds: Annotated[int, typer.Option(min=1, max=600, help="Game seconds a step; one tile of walking.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed, model and settings give the same run.")] = 0,
     out: Annotated[Path | None, typer.Option(help="The run's folder; runs/SCENARIO-N if not given.")] = None,
@@ -73,7 +77,11 @@ def run(
     weights = _find_weights(model)
     config = RunConfig(
         scenario=story.name,
-        model=str(weights.path.resolve()) if weights and weights.entry is None else weights.name if weights else SCRIPTED,
+        model=str(weights.path.resolve())
+        if weights and weights.entry is None
+        else weights.name
+        if weights
+        else SCRIPTED,
         seed=seed,
         start=first.seconds,
         until=last.seconds,
@@ -154,7 +162,12 @@ def list_runs(
             continue
         until = SimTime(config["until"]).iso
         rows.append(
-            {"run": str(path), "scenario": config["scenario"], "model": Path(config["model"]).name, "seed": config["seed"]}
+            {
+                "run": str(path),
+                "scenario": config["scenario"],
+                "model": Path(config["model"]).name,
+                "seed": config["seed"],
+            }
             | {"at": at.iso, "until": until, "steps": step + 1, "log_hash": end}
         )
     if as_json:

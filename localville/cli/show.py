@@ -110,7 +110,9 @@ def print_timelines(folder: Path, agent: str = "") -> None:
                     day = start.date_words
                     typer.secho(printable(f"\n{name}, {day}"), bold=True)
                 place = f"{line.sector}: {line.arena}, {line.object}"
-                typer.echo(printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}: {line.object_state})"))
+                typer.echo(
+                    printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}: {line.object_state})")
+                )
 
 
 def print_summary(folder: Path, as_json: bool) -> None:
@@ -119,7 +121,7 @@ def print_summary(folder: Path, as_json: bool) -> None:
 
     with RunReader.open(folder) as reader:
         totals, (step, at, end) = reader.totals(), reader.last_step()
-    asks, retries, prompt, reused, _, generated = (sum(row[i] for row in totals) for i in range(1, 7))
+    asks, retries, prompt, reused, _, generated = (sum(int(row[i]) for row in totals) for i in range(1, 7))
     summary = {
         "run": str(folder),
         "steps": step + 1,

@@ -37,7 +37,7 @@ class _RangeRefused(Exception):
 class _OnlyTls(urllib.request.HTTPRedirectHandler):
     """Follows a redirect only to where a catalog entry itself could point."""
 
-    def redirect_request(  # noqa: PLR0917 (the signature is urllib's)
+    def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
     ) -> urllib.request.Request | None:
         try:

@@ -147,7 +147,9 @@ def _remember(
     append_memories(scheduler, state.now, MemoryKind.OBSERVATION, rated)
 
 
-def append_memories(scheduler: Scheduler, at: SimTime, kind: MemoryKind, rated: list[tuple[AgentState, str, int]]) -> None:
+def append_memories(
+    scheduler: Scheduler, at: SimTime, kind: MemoryKind, rated: list[tuple[AgentState, str, int]]
+) -> None:
     """Appends memories to their streams and indexes, with one embedding call."""
     if not rated:
         return
@@ -291,7 +293,9 @@ def _walk(state: TownState, facts: StepFacts) -> None:
         distances = state.town.grid.distance_field(frozenset(agent.goal))
         tile = state.town.grid.next_tile(distances, agent.tile)
         if tile is None:
-            raise RuntimeError(f"{agent.name} at {agent.tile} cannot reach {agent.goal}; the map check should have told")
+            raise RuntimeError(
+                f"{agent.name} at {agent.tile} cannot reach {agent.goal}; the map check should have told"
+            )
         agent.tile = tile
         facts.moved.append((agent.name, tile))
         if not agent.walking and agent.action is not None:

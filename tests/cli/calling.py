@@ -27,9 +27,7 @@ def call(*arguments: object) -> Outcome:
     return Outcome(result.exit_code, result.stdout, result.stderr)
 
 
-def call_main(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *arguments: object
-) -> Outcome:
+def call_main(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *arguments: object) -> Outcome:
     """Runs the whole program through ``main``, with all it writes, be it from C."""
     monkeypatch.setattr(sys, "argv", ["localville", *(str(argument) for argument in arguments)])
     capfd.readouterr()
