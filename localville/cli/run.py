@@ -71,7 +71,7 @@ def run(
     for persona in cast:
         check_resident(town, persona)
         check_day(persona)
-    folder = out or _free_folder(story.name)
+    folder = out or _free_folder(story_file.stem)
     if folder.exists():
         raise RunExists("this folder is there already", where=str(folder), next="Choose another --out, or remove it")
     weights = _find_weights(model)

@@ -128,7 +128,6 @@ def print_summary(folder: Path, as_json: bool) -> None:
         "until": at.iso,
         "asks": asks,
         "retries": retries,
-        "fallbacks": 0,
         "prompt_tokens": prompt,
         "reused_tokens": reused,
         "generated_tokens": generated,

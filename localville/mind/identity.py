@@ -14,3 +14,8 @@ from localville.mind.prompting import part
 def description(persona: Persona) -> Part:
     """The persona as a prompt part: name, age, traits, occupation, habits and present concern."""
     return part("persona", "persona", persona=persona)
+
+
+def short_description(persona: Persona) -> Part:
+    """Name, age and occupation, for questions about one moment of the day."""
+    return part("persona", "persona_short", persona=persona)

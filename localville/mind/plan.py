@@ -21,7 +21,7 @@ from localville.llm.grammars import (
     parse_day_plan,
     parse_hour,
 )
-from localville.mind.identity import description
+from localville.mind.identity import description, short_description
 from localville.mind.prompting import part, render
 from localville.mind.thought import Recall, Thought, View
 from localville.world.residents import bed_of
@@ -106,22 +106,21 @@ def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk
 
 
 def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
-    """Splits the time from now to the end of this hour or chunk, whichever is first, into actions of 5 to 15 minutes."""
+    """Splits the time from now to the end of this hour or chunk, whichever is first, into actions of 5 to 15 minutes.
+
+    The prompt holds this part of the plan alone: shown the habits or the whole day, a 1.5B model opens the cafe over
+    breakfast (docs/log.md).
+    """
     persona, second = view.persona, view.now.second_of_day
     start = second - second % GRAIN
     chunk = chunk_at(view.day_plan, start)
     if chunk is None:
         raise ValueError(f"{persona.name} has no plan at {view.now.hhmm}")
     end = min(chunk.end, start - start % HOUR + HOUR)
-    lines = [
-        {"start": format_clock(c.start), "end": format_clock(c.end), "activity": c.activity, "place": c.place}
-        for c in view.day_plan
-    ]
     prompt = Prompt(
         (
             Part("town", render("hour_example")),
-            description(persona),
-            part("persona", "hour_day", persona=persona, date=view.now.date_words, plan=lines),
+            short_description(persona),
             part(
                 "situation",
                 "hour_ask",

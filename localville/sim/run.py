@@ -129,6 +129,7 @@ class Run:
         if checkpoint:
             mine = checkpoint[TOWN]
             state.now, state.step = SimTime(mine["now"]), mine["step"]
+            config = config.model_copy(update={"until": mine["until"]})
             state.object_states = {Address.parse(text): words for text, words in mine["object_states"].items()}
         scheduler = Scheduler(engine, Embeddings(embedder, vectors), config.profile, config.seed)
         return cls(store, config, state, scheduler, ways)
@@ -208,7 +209,12 @@ class Run:
         parts = [part for asked in facts.asks for part in asked.ask.prompt.parts]
         states: list[tuple[str, dict[str, Any]]] = [(agent.name, agent.to_json()) for agent in facts.changed]
         objects = {str(address): words for address, words in self.state.object_states.items()}
-        town = {"now": following.seconds, "step": self.state.step + 1, "object_states": objects}
+        town = {
+            "now": following.seconds,
+            "step": self.state.step + 1,
+            "object_states": objects,
+            "until": self.config.until,
+        }
         self.store.write_step(facts.number, facts.at, rows, parts, [*states, (TOWN, town)])
 
 
