@@ -21,7 +21,7 @@ from localville.world.residents import bed_of
 SHORTLIST = 3
 LIKENESS_WEIGHT = 6.0
 """What a cosine of 1 is worth in log P; ours: the shortlist's order breaks near ties of a small model, and no more."""
-STAY_BONUS = 0.5
+STAY_BONUS = 1.0
 """In log P, for the arena the agent stands in: the paper prefers the current area (§5.1)."""
 STATE_TOKENS = 64
 

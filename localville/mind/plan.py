@@ -39,6 +39,8 @@ SHORTEST_CHUNK = 30 * MINUTE
 GRAIN = 5 * MINUTE
 """Plans and actions begin and end on these, as the shortest action does (paper §4.3)."""
 
+LINES_SHOWN = 8
+"""Latest actions of the same chunk put before the model; an hour has four to twelve."""
 DAY_TEMPERATURE = 0.5
 HOUR_TEMPERATURE = 0.6
 """Free text tried by hand at 0.5 to 0.7 (ENGINE §5)."""
@@ -117,6 +119,9 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
     if chunk is None:
         raise ValueError(f"{persona.name} has no plan at {view.now.hhmm}")
     end = min(chunk.end, start - start % HOUR + HOUR)
+    # Behind what it has done of this chunk the model goes on; told of it only in words, it gets out of bed again.
+    lines = [f"{format_clock(at)} {text}" for at, text in view.done_today if at >= chunk.start]
+    earlier = [text for at, text in view.done_today if at < chunk.start]
     prompt = Prompt(
         (
             Part("town", render("hour_example")),
@@ -125,9 +130,10 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
                 "situation",
                 "hour_ask",
                 persona=persona,
-                done=[text for _, text in view.done_today[-3:]],
-                start=format_clock(start),
-                end=format_clock(end),
+                before=earlier[-1] if earlier and not lines else "",
+                lines=lines[-LINES_SHOWN:],
+                start=format_clock(chunk.start),
+                end=format_clock(chunk.end),
                 place=chunk.place,
                 activity=chunk.activity,
             ),
