@@ -1,6 +1,6 @@
 """The batched engine against itself one at a time, and against a plain loop, on the same asks in the same process.
 
-    python -m benchmarks engine [--model smollm2-135m] [--until 06:40] [--sample 0]
+    python -m benchmarks engine [--model smollm2-135m] [--until 06:10] [--sample 0]
 
 The asks are recorded from the cafe lived by the scripted engine, so they are the same on every machine and come in the
 groups in which a run puts them. Three ways answer them, each from a cold start, with the model loaded:
@@ -92,7 +92,7 @@ def main() -> None:
     """Records, runs the three ways, prints seconds and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m")
-    parser.add_argument("--until", default="06:40", help="how much of the morning is recorded")
+    parser.add_argument("--until", default="06:10", help="how much of the morning is recorded")
     parser.add_argument("--sample", type=int, default=0, help="only the first so many groups of asks; 0: all")
     wanted = parser.parse_args()
     weights = find_model(wanted.model)
