@@ -19,6 +19,7 @@ from localville.clock import SimTime
 from localville.errors import RunCorrupt, RunError, RunExists, RunNotFound
 from localville.llm.engine import Part
 from localville.record.hash import ORIGIN, link
+from localville.record.lock import RunLock
 from localville.record.tables import TABLES, StepRows
 from localville.record.toml import to_toml
 
@@ -28,21 +29,25 @@ BUSY_SECONDS = 30
 
 
 class Store:
-    """Holds the open database of a run that is being lived. One process at a time may have it."""
+    """Holds the open database of a run that is being lived. One process at a time may have it (``lock.py``)."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         """Takes the connection over: it is closed if the run cannot be had."""
         self.folder, self._connection, self._closed = folder, connection, False
         try:
-            _take(folder, connection)
+            self._lock = _take(folder, connection)
+        except RunError:
+            connection.close()
+            raise
+        try:
+            with connection:
+                connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (str(os.getpid()),))
             row = connection.execute("SELECT step, hash FROM steps ORDER BY step DESC LIMIT 1").fetchone()
             self._parts = {key for (key,) in connection.execute("SELECT key FROM prompt_parts")}
         except sqlite3.Error as fault:
             connection.close()
+            self._lock.close()
             raise unreadable(fault, folder) from None
-        except RunError:
-            connection.close()
-            raise
         self.last_step: int = -1 if row is None else row[0]
         self.log_hash: str = ORIGIN if row is None else row[1]
 
@@ -126,7 +131,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        with closing(self._connection), suppress(sqlite3.Error):  # a full disk: the note soon counts no more
+        with closing(self._lock), closing(self._connection), suppress(sqlite3.Error):  # a full disk: the note stays
             with self._connection:
                 self._connection.execute("DELETE FROM meta WHERE key = 'writer'")
             # One plain file is left, which can be copied and can be read where nothing may be written.
@@ -225,25 +230,17 @@ def _clear(folder: Path) -> None:
             (folder / name).unlink(missing_ok=True)
 
 
-def _take(folder: Path, connection: sqlite3.Connection) -> None:
-    """Notes this process as the writer; a note left behind by a process that is gone does not count."""
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")  # so that of two processes one sees the other's note
-        row = connection.execute("SELECT value FROM meta WHERE key = 'writer'").fetchone()
-        if row is not None and row[0] != str(os.getpid()) and _alive(row[0]):
-            raise RunError(
-                f"process {row[0]} is living this run", where=str(folder), next="Wait for it to end, or stop it"
-            )
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (str(os.getpid()),))
-
-
-def _alive(pid: str) -> bool:
-    if os.name == "nt" or not pid.isdecimal():
-        return False  # on Windows os.kill would end the process instead of asking after it
+def _take(folder: Path, connection: sqlite3.Connection) -> RunLock:
+    """Makes this process the only writer. Raises RunError naming the other, and RunCorrupt without run.toml."""
     try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+        return RunLock(folder / "run.toml")
+    except BlockingIOError:
+        # The lock is what counts; the note only says whose it is. A copy of a run has a note, but no lock.
+        row = connection.execute("SELECT value FROM meta WHERE key = 'writer'").fetchone()
+        who = "another process" if row is None else f"process {row[0]}"
+        raise RunError(f"{who} is living this run", where=str(folder), next="Wait for it to end, or stop it") from None
+    except FileNotFoundError:
+        next_step = "Put a copy of it back, or begin a new run: localville run"
+        raise RunCorrupt("the settings are missing", where=str(folder / "run.toml"), next=next_step) from None
+    except OSError as fault:
+        raise _unwritable(fault, folder) from None

@@ -226,30 +226,7 @@ class TestAllOrNothing:
         assert store.log_hash == record(tmp_path / "whole", 2)
 
 
-class TestWriter:
-    def note(self, folder: Path, pid: str) -> None:
-        tamper(folder, "INSERT OR REPLACE INTO meta VALUES ('writer', ?)", pid)
-
-    def test_a_run_that_another_process_lives_is_refused(self, tmp_path):
-        record(tmp_path)
-        self.note(tmp_path, str(os.getppid()))
-        with pytest.raises(RunError, match=rf"process {os.getppid()} is living this run\. Wait for it to end"):
-            Store.open(tmp_path)
-        assert rows(tmp_path, "SELECT value FROM meta WHERE key = 'writer'") == [(str(os.getppid()),)]
-
-    def test_a_note_of_a_process_that_is_gone_does_not_count(self, tmp_path):
-        gone = subprocess.Popen([sys.executable, "-c", ""])
-        gone.wait()
-        record(tmp_path)
-        self.note(tmp_path, str(gone.pid))
-        Store.open(tmp_path).close()
-
-    @pytest.mark.parametrize("pid", ["", "nobody", "-1", "9" * 30])
-    def test_a_note_that_names_no_process_does_not_count(self, tmp_path, pid):
-        record(tmp_path)
-        self.note(tmp_path, pid)
-        Store.open(tmp_path).close()
-
+class TestClosing:
     def test_closing_gives_the_run_back_and_leaves_one_plain_file(self, tmp_path):
         store = new_store(tmp_path)
         assert rows(tmp_path, "SELECT value FROM meta WHERE key = 'writer'") == [(str(os.getpid()),)]
