@@ -19,6 +19,7 @@ from localville.llm.engine import Part, Role
 from localville.memory.stream import Memory, MemoryKind
 from localville.record.hash import ORIGIN, recompute
 from localville.record.store import open_database, unreadable
+from localville.record.tables import TABLES
 
 
 class Line(NamedTuple):
@@ -91,11 +92,21 @@ class RunReader:
                    WHERE agent = ?1 AND step = (SELECT max(step) FROM plans WHERE agent = ?1) ORDER BY start"""
         return self._rows(query, agent)
 
-    def memories(self, agent: str) -> list[tuple[Memory, NDArray[np.float32]]]:
-        """An agent's memories with their vectors, in id order."""
+    def memories(self, agent: str, until: SimTime | None = None) -> list[tuple[Memory, NDArray[np.float32]]]:
+        """An agent's memories with their vectors, in id order; with ``until`` as they were after the last step by then."""
         query = """SELECT id, kind, text, created, last_access, importance, evidence, embedding FROM memories
                    WHERE agent = ? ORDER BY id"""
-        rows = self._rows(query, agent)
+        if until is None:
+            rows = self._rows(query, agent)
+        else:
+            query = """
+                WITH past AS (SELECT step, at FROM steps WHERE at <= ?2),
+                     accessed AS (SELECT memory, max(at) AS at FROM accesses JOIN past USING (step)
+                                  WHERE agent = ?1 GROUP BY memory)
+                SELECT id, kind, text, created, coalesce(accessed.at, created), importance, evidence, embedding
+                FROM memories JOIN past USING (step) LEFT JOIN accessed ON accessed.memory = id
+                WHERE agent = ?1 ORDER BY id"""
+            rows = self._rows(query, agent, until.seconds)
         with self._decoding():
             return [(_memory(row), np.frombuffer(row[-1], dtype="<f4").astype(np.float32)) for row in rows]
 
@@ -120,6 +131,11 @@ class RunReader:
                     what = f"step {step} does not match its hash"
                     raise RunCorrupt(what, where=str(self.folder / "run.db"), next=next_step)
                 end = computed
+            for table in TABLES:
+                stray = self._rows(f"SELECT min(step) FROM {table} WHERE step NOT IN (SELECT step FROM steps)")[0][0]
+                if stray is not None:
+                    what = f"table {table} has rows of a step {stray} that was not lived"
+                    raise RunCorrupt(what, where=str(self.folder / "run.db"), next=next_step)
             # The steps' hashes cover prompts by the keys of their parts, which are hashes of the parts' texts.
             for key, role, name, text in self._rows("SELECT key, role, name, text FROM prompt_parts"):
                 if Part(name, text, Role(role)).key != key:

@@ -94,6 +94,23 @@ class TestTampering:
         with pytest.raises(RunCorrupt, match="step 2 "):
             check(run)
 
+    @pytest.mark.parametrize("table", TABLES)
+    @pytest.mark.parametrize("step", [-1, 3])
+    def test_rows_of_a_step_that_was_not_lived_are_found(self, run, table, step):
+        columns = ", ".join(f'"{column}"' for column in TABLES[table].columns)
+        changed = columns.replace('"id"', '"id" + 100')
+        tamper(
+            run,
+            f"INSERT INTO {table} (step, {columns}) SELECT {step}, {changed} FROM {table} WHERE step = 1 LIMIT 1",
+        )
+        with pytest.raises(RunCorrupt, match=f"table {table} has rows of a step {step} that was not lived"):
+            check(run)
+
+    def test_a_last_step_that_is_gone_leaves_its_rows(self, run):
+        tamper(run, "DELETE FROM steps WHERE step = 2")
+        with pytest.raises(RunCorrupt, match="a step 2 that was not lived"):
+            check(run)
+
     @pytest.mark.parametrize("change", ["text = text || '.'", "role = 'assistant'"])
     def test_a_changed_prompt_is_found(self, run, change):
         tamper(run, f"UPDATE prompt_parts SET {change} WHERE key = ?", PARTS[0].key)

@@ -76,6 +76,22 @@ class TestReading:
             assert vector.dtype == np.float32
             assert vector.tobytes() == VECTOR.tobytes()
 
+    @pytest.mark.parametrize(("later", "known"), [(-1, 0), (0, 1), (59, 1), (60, 2), (119, 2), (10_000, 3)])
+    def test_memories_can_be_had_as_they_were_at_a_moment(self, tmp_path, later, known):
+        """Step n makes memory n + 1, and retrieves it and the first."""
+        store, then = new_store(tmp_path), {}
+        for number in range(3):
+            at, name = START + 60 * number, f"Ada reads page {number}"
+            row = (ADA, number + 1, "observation", name, at.seconds, at.seconds, 3, "[]", VECTOR.tobytes())
+            touched = [(ADA, memory) for memory in sorted({1, number + 1})]
+            store.write_step(number, at, {"memories": [row], "accesses": touched})
+            with RunReader.open(tmp_path) as reader:
+                then[number + 1] = [memory for memory, _ in reader.memories(ADA)]
+        store.close()
+        with RunReader.open(tmp_path) as reader:
+            found = [memory for memory, _ in reader.memories(ADA, START + later)]
+        assert found == then.get(known, [])
+
     def test_evidence_comes_back(self, tmp_path):
         store = new_store(tmp_path)
         row = (ADA, 3, "reflection", "insight", START.seconds, START.seconds, 8, "[1, 2]", VECTOR.tobytes())
