@@ -91,8 +91,6 @@ class Profile(_Frozen):
     """Lengths of a fine action; paper §4.3."""
     plan_importance: int = 5
     """Importance of a plan memory; PAPER §10."""
-    idle_importance: int = 1
-    """Importance of an idle object; PAPER §10."""
 
 
 PROFILES = {"paper": Profile()}
@@ -178,7 +176,7 @@ def find_scenario(name: str) -> tuple[Scenario, Path]:
             names = scenario_names()
             close = get_close_matches(name, names, 1)
             hint = f"Did you mean '{close[0]}'?" if close else f"Known scenarios: {', '.join(names)}"
-            raise ConfigError(f"there is no scenario '{name}'", next=f"{hint} A path to a .toml file works too")
+            raise ConfigError(f"there is no scenario '{name}'", next=f"{hint.rstrip('.')}. A path to a .toml file works too")
     return read_toml(path, Scenario), path
 
 

@@ -52,7 +52,7 @@ SPEED_FLAGS = {
 """CPU features that quantized matrix products are written for, as Linux calls them and as people do."""
 
 FREE_DISK_GB = 5.0
-"""The default model needs 3.3 GB while it is fetched and prepared; a run some tens of MB a game day."""
+"""The default model needs 2.3 GB while it is put together; a run some tens of MB a game day."""
 
 SPARE_MEMORY_GB = 1.5
 """Beside the weights: KV cache and compute buffers of a run, the embedder and Python. Estimated."""
