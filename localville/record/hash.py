@@ -14,6 +14,7 @@ from typing import Any
 
 from localville.record.tables import TABLES, StepRows
 
+_canonical = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 ORIGIN = hashlib.sha256(b"localville log 1").hexdigest()
 
 
@@ -46,4 +47,4 @@ def _line(table: str, values: list[Any]) -> bytes:
         if type(value) not in (str, int, bytes):
             raise TypeError(f"a fact of '{table}' is text, an integer or bytes, not {type(value).__name__}")
     plain = [value.hex() if isinstance(value, bytes) else value for value in values]
-    return (json.dumps([table, *plain], ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+    return (_canonical([table, *plain]) + "\n").encode()

@@ -64,6 +64,8 @@ def check_against_twin(
     found = retrieve(stream, index, query, SimTime(now), len(stream), profile)
     assert [scored.memory.id for scored in found] == [number for _, number in expected]
     assert all(abs(scored.total - total) < 1e-12 for scored, (total, _) in zip(found, expected, strict=True))
+    few = 1 + later % len(stream)
+    assert retrieve(stream, index, query, SimTime(now), few, profile) == found[:few]
     return len({total for total, _ in expected}) < len(expected)
 
 
