@@ -176,7 +176,9 @@ def find_scenario(name: str) -> tuple[Scenario, Path]:
             names = scenario_names()
             close = get_close_matches(name, names, 1)
             hint = f"Did you mean '{close[0]}'?" if close else f"Known scenarios: {', '.join(names)}"
-            raise ConfigError(f"there is no scenario '{name}'", next=f"{hint.rstrip('.')}. A path to a .toml file works too")
+            raise ConfigError(
+                f"there is no scenario '{name}'", next=f"{hint.rstrip('.')}. A path to a .toml file works too"
+            )
     return read_toml(path, Scenario), path
 
 

@@ -73,7 +73,11 @@ def run(
         check_day(persona)
     folder = out or _free_folder(story_file.stem)
     if folder.exists():
-        raise RunExists("this folder is there already", where=str(folder), next=f"Choose another --out, or run: localville resume {folder}")
+        raise RunExists(
+            "this folder is there already",
+            where=str(folder),
+            next=f"Choose another --out, or run: localville resume {folder}",
+        )
     weights = _find_weights(model)
     config = RunConfig(
         scenario=story.name,
