@@ -20,6 +20,7 @@ app = typer.Typer(
     help="A town of generative agents that runs wholly on your own machine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # drawing the help with rich would double the time it takes
 )
 app.command()(run)
 app.command()(resume)

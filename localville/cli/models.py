@@ -15,6 +15,7 @@ models_app = typer.Typer(
     name="models",
     help="Find, fetch, check and add the models a town can think with.",
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
