@@ -21,6 +21,8 @@ ACTIVITY_BYTES = 60
 """Longest activity of a daily plan. The paper's longest example, "wake up and complete the morning routine", has 40."""
 ACTION_BYTES = 48
 """Longest fine action; the paper's "take a short break in the garden" has 32."""
+LONGEST_DOING = 14
+"""Letters of the first word of a fine action, "congratulating"."""
 LONGEST_CHUNK = 4 * HOUR
 """The paper's day plan has 5 to 8 broad strokes (paper 4.3); over a 17 hour day that is 2 to 3½ hours each."""
 
@@ -90,16 +92,18 @@ def phrase_rules(longest: int) -> list[str]:
 def doing_rules(longest: int) -> list[str]:
     """Rules for ``doing``: what stands after "is", at most ``longest`` bytes whose first word ends in -ing.
 
-    The later words are those of ``phrase_rules``. Like it, ``gN`` stands within the first word with N bytes left.
+    The later words are those of ``phrase_rules``. Like it, ``gN`` stands within the first word with N bytes left. That
+    word is bounded by itself: a 1.5B that would rather have ended went on with "endingsacaosacaosacaos…" to the limit.
     """
     if longest < 8:
         raise GrammarError(f"an activity needs at least 8 bytes, not {longest}")
     first = []
-    for left in range(longest - 2, 2, -1):
+    shortest = max(3, longest - LONGEST_DOING + 3)
+    for left in range(longest - 2, shortest - 1, -1):
         ends = [f'"ing" e{left - 3}']
-        first.append(f"g{left} ::= {' | '.join(([f'[a-z] g{left - 1}'] if left > 3 else []) + ends)}")
+        first.append(f"g{left} ::= {' | '.join(([f'[a-z] g{left - 1}'] if left > shortest else []) + ends)}")
     ended = []
-    for left in range(longest - 5, -1, -1):
+    for left in range(longest - 5, shortest - 4, -1):
         ways = ['""'] + ([f'" " [a-zA-Z0-9] p{left - 2}'] if left >= 2 else [])
         ended.append(f"e{left} ::= {' | '.join(ways)}")
     later = [rule for rule in phrase_rules(longest) if rule.startswith("p") and not rule.startswith("phrase")]
@@ -186,7 +190,7 @@ def parse_day_plan(text: str) -> tuple[PlannedChunk, ...]:
 def hour_grammar(
     start: int, end: int, *, lengths: Sequence[int] = (5, 10, 15), longest_action: int = ACTION_BYTES
 ) -> Grammar:
-    """Fine actions of an hour or less as lines ``07:10 taking a shower``, closed by a line ``08:00 end``.
+    """Fine actions of an hour or less as lines ``07:10 taking a shower``, closed by a line ``08:00 ---``.
 
     An action is told as what somebody is doing, so that "Maria is " and the action make the memory (paper §4.1).
 
@@ -213,8 +217,8 @@ def hour_grammar(
         minutes.extend(to for to in following if to != last and to not in minutes)
         ways = " | ".join("end" if to == last else f"t{to}" for to in following)
         rules.append(f't{minute} ::= "{_clock(minute)} " doing "\\n" ({ways})')
-    # Every activity begins with a word in -ing, so the mark cannot be taken for one.
-    head = [f"root ::= t{first}", f'end ::= "{_clock(last)} end\\n"']
+    # No word: with "end" for a mark, a 1.5B that had nothing left to do wrote "endendend…ing" (docs/log.md).
+    head = [f"root ::= t{first}", f'end ::= "{_clock(last)} ---\\n"']
     return Grammar("hour_plan", "\n".join([*head, *rules, *doing_rules(longest_action), ""]))
 
 

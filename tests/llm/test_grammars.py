@@ -123,7 +123,7 @@ def test_a_day_plan_is_read_exactly() -> None:
 
 
 def test_an_hour_is_read_exactly() -> None:
-    text = "07:00 taking a shower\n07:10 dressing\n07:25 end\n"
+    text = "07:00 taking a shower\n07:10 dressing\n07:25 ---\n"
     assert Constraints.for_bytes().fits(Write(hour_grammar(7 * HOUR, 7 * HOUR + 25 * MINUTE), 99), text)
     assert parse_hour(text) == (
         PlannedAction(7 * HOUR, 10, "taking a shower"),
@@ -167,13 +167,13 @@ def test_phrases_that_cannot(phrase: str) -> None:
 @pytest.mark.parametrize("doing", ["cooking", "eating Zoë's bread, then resting", "being late", "singing 2 songs"])
 def test_activities_that_can_be_told(doing: str) -> None:
     grammar = hour_grammar(9 * HOUR, 9 * HOUR + 5 * MINUTE)
-    assert Constraints.for_bytes().fits(Write(grammar, 99), f"09:00 {doing}\n09:05 end\n")
+    assert Constraints.for_bytes().fits(Write(grammar, 99), f"09:00 {doing}\n09:05 ---\n")
 
 
 @pytest.mark.parametrize("doing", ["end", "ing", "king", "cook", "Cooking", "cooking ", "cooking,", "take a ring", ""])
 def test_activities_that_cannot(doing: str) -> None:
     grammar = hour_grammar(9 * HOUR, 9 * HOUR + 5 * MINUTE)
-    assert not Constraints.for_bytes().fits(Write(grammar, 99), f"09:00 {doing}\n09:05 end\n")
+    assert not Constraints.for_bytes().fits(Write(grammar, 99), f"09:00 {doing}\n09:05 ---\n")
 
 
 def test_a_phrase_is_bounded_in_bytes_not_letters() -> None:

@@ -17,7 +17,7 @@ from localville.llm.engine import Ask, Choose, Fill, Form, Grammar, Part, Prompt
 from localville.llm.grammars import day_plan_grammar, hour_grammar, parse_hour
 from localville.llm.scripted import READY, Script, ScriptedEngine
 
-PLAN = "07:00 showering\n07:15 eating some bread\n07:30 washing the dishes\n07:45 going to work\n08:00 end\n"
+PLAN = "07:00 showering\n07:15 eating some bread\n07:30 washing the dishes\n07:45 going to work\n08:00 ---\n"
 HOUR_PLAN = hour_grammar(7 * HOUR, 8 * HOUR)
 
 
