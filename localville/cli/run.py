@@ -232,7 +232,8 @@ def _open_model(weights: ModelFile | None, slots: int, threads: int | None) -> t
 
     with Transfer():
         embedder = SentenceEmbedder(embedder_path())
-        return LlamaCppEngine(weights.path, slots=slots, threads=threads, sha256=weights.sha256), embedder
+        engine = LlamaCppEngine(weights.path, slots=slots, threads=threads, keep_prefixes=True, sha256=weights.sha256)
+        return engine, embedder
 
 
 def _free_folder(scenario: str) -> Path:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from localville.errors import EngineError
 from localville.llm.context import Context, Rows
+from localville.llm.prefix_files import PrefixFiles
 from localville.llm.selftest import ANY, RowRule
 from localville.llm.slots import STABLE, PrefixStore, Snapshot, chunks
 from localville.llm.strands import Feed, Stats, Strand
@@ -67,8 +68,15 @@ class _Lane:
 class Batcher:
     """Runs strands on a context's lanes, as the model's row rule allows."""
 
-    def __init__(self, context: Context, store: PrefixStore, stats: Stats, rule: RowRule = ANY) -> None:
-        self._context, self._store, self._stats, self._rule = context, store, stats, rule
+    def __init__(
+        self,
+        context: Context,
+        store: PrefixStore,
+        stats: Stats,
+        rule: RowRule = ANY,
+        files: PrefixFiles | None = None,
+    ) -> None:
+        self._context, self._store, self._stats, self._rule, self._files = context, store, stats, rule, files
         self._pending: list[tuple[tuple[int, int], Strand]] = []
         self._lanes: dict[int, _Lane] = {}
         self._wanted: Counter[bytes] = Counter()
@@ -127,7 +135,14 @@ class Batcher:
     def _known(self, strand: Strand) -> int:
         """The number of leading segments whose state is kept."""
         keys = strand.prefix.keys
-        return next((count for count in range(len(keys), 0, -1) if keys[count - 1] in self._store), 0)
+        known = next((count for count in range(len(keys), 0, -1) if keys[count - 1] in self._store), 0)
+        if known or not self._files or not self._files.lasts(strand.prefix, 0):
+            return known
+        snapshot = self._files.load(keys[0])
+        if snapshot is None or not self._store.wants(keys[0], snapshot.size):
+            return 0
+        self._store.put(keys[0], snapshot, stable=True)
+        return int(keys[0] in self._store)
 
     def _start(self, strand: Strand, known: int) -> _Lane | None:
         """Puts a strand on a lane; None if it was done without one, from kept logits alone."""
@@ -222,7 +237,10 @@ class Batcher:
         start = perf_counter()
         fill = self._context.fill[lane.number]
         snapshot = Snapshot(self._context.save(lane.number), fill, logits[-1].copy())
-        self._store.put(key, snapshot, stable=lane.strand.prefix.segments[cut].name in STABLE)
+        lasting = self._files is not None and self._files.lasts(lane.strand.prefix, cut)
+        self._store.put(key, snapshot, stable=lasting or lane.strand.prefix.segments[cut].name in STABLE)
+        if self._files and lasting:
+            self._files.save(key, snapshot)
         self._stats.restore_seconds += perf_counter() - start
 
     def _tell(self, strand: Strand, logits: NDArray[np.float32]) -> Feed | None:

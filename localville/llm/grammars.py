@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from localville.assets import grammars_dir
 from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
@@ -23,13 +24,15 @@ ACTION_BYTES = 48
 """Longest fine action; the paper's "take a short break in the garden" has 32."""
 LONGEST_DOING = 14
 """Letters of the first word of a fine action, "congratulating"."""
+SHORTEST_HOUR = 30 * MINUTE
+"""What is left of an hour at a chunk's ends and shorter is no hour of its own."""
 LONGEST_CHUNK = 4 * HOUR
 """The paper's day plan has 5 to 8 broad strokes (paper 4.3); over a 17 hour day that is 2 to 3½ hours each."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedChunk:
-    """One line of a day plan; ``start`` and ``end`` are seconds of the day."""
+    """One line of a day plan or of its hours; ``start`` and ``end`` are seconds of the day."""
 
     start: int
     end: int
@@ -183,6 +186,36 @@ def parse_day_plan(text: str) -> tuple[PlannedChunk, ...]:
         start, _, end = span.partition("-")
         # The last ": " is the right one: a phrase has no colon, a place may.
         place, _, activity = rest.rpartition(": ")
+        chunks.append(PlannedChunk(parse_clock(start), parse_clock(end), activity, place))
+    return tuple(chunks)
+
+
+def hours_of(start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """The clock hours of a span, as seconds of the day; what is left of an hour joins its neighbour if under 30 minutes."""
+    cuts = [start, *range(start - start % HOUR + HOUR, end, HOUR), end]
+    if len(cuts) > 2 and cuts[1] - cuts[0] < SHORTEST_HOUR:
+        del cuts[1]
+    if len(cuts) > 2 and cuts[-1] - cuts[-2] < SHORTEST_HOUR:
+        del cuts[-2]
+    return tuple(pairwise(cuts))
+
+
+def hours_grammar(start: int, end: int, *, longest_activity: int = ACTIVITY_BYTES) -> Grammar:
+    """A chunk of a day, hour by hour, as lines ``07:00-08:00 have breakfast and wash up`` with the times of ``hours_of``.
+
+    ``start`` and ``end`` are seconds of the day on whole minutes.
+    """
+    _check_span(start, end, f"hours {format_clock(start)} to {format_clock(end)}")
+    lines = [f'"{format_clock(first)}-{format_clock(last)} " phrase "\\n"' for first, last in hours_of(start, end)]
+    return Grammar("hours_plan", "\n".join([f"root ::= {' '.join(lines)}", *phrase_rules(longest_activity), ""]))
+
+
+def parse_hours(text: str, place: str) -> tuple[PlannedChunk, ...]:
+    """Reads a text of ``hours_grammar``; all its hours are spent at ``place``."""
+    chunks = []
+    for line in _lines(text):
+        span, _, activity = line.partition(" ")
+        start, _, end = span.partition("-")
         chunks.append(PlannedChunk(parse_clock(start), parse_clock(end), activity, place))
     return tuple(chunks)
 

@@ -4,9 +4,9 @@
     answers = generate(engine, [(ask, seed), …])
 
 From the inside out: `weights.py` (a GGUF and its vocabulary), `context.py` (lanes of tokens), `selftest.py` (what this
-model's bits depend on), `slots.py` (states kept at the cuts of prompts), `strands.py` (what an ask feeds and wants),
-`batcher.py` (which strands share a call), `questions.py` with `scored.py` and `written.py` (asks to strands, results to
-answers).
+model's bits depend on), `slots.py` and `prefix_files.py` (states kept at the cuts of prompts), `strands.py` (what an ask
+feeds and wants), `batcher.py` (which strands share a call), `questions.py` with `scored.py` and `written.py` (asks to
+strands, results to answers).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from localville.assets import cache_dir
 from localville.errors import AskTooLong, EngineError, LocalvilleError
 from localville.llm.batcher import Batcher, Trace
 from localville.llm.chat import detect
@@ -26,8 +27,9 @@ from localville.llm.context import Context
 from localville.llm.desk import Desk
 from localville.llm.engine import Answer, Ask, Ticket
 from localville.llm.library import system_info
+from localville.llm.prefix_files import PrefixFiles
 from localville.llm.questions import Question, question
-from localville.llm.selftest import RowRule, known_rule
+from localville.llm.selftest import RowRule, known_rule, machine_mark
 from localville.llm.slots import GRID, PrefixStore
 from localville.llm.strands import Stats
 from localville.llm.weights import Weights, sha256_of
@@ -52,6 +54,7 @@ class LlamaCppEngine:
 
     ``slots``: asks under way at once. ``context_tokens``: prompt and answer of one ask. ``rule``: the row rule, if it
     is known; None lets the self-test find it (`selftest.py`). ``repack`` and ``gpu_layers`` go to llama.cpp.
+    ``keep_prefixes``: the states of long constant texts stay on disk for the next engine (`prefix_files.py`).
     ``sha256``: the file's, if it was computed before.
     """
 
@@ -63,6 +66,7 @@ class LlamaCppEngine:
         threads: int | None = None,
         context_tokens: int = CONTEXT_TOKENS,
         cache_bytes: int = CACHE_BYTES,
+        keep_prefixes: bool = False,
         rule: str | None = None,
         repack: bool = True,
         gpu_layers: int = 0,
@@ -79,7 +83,11 @@ class LlamaCppEngine:
         self._context = Context(self._weights, lanes=lanes, cells=context_tokens, threads=self._threads)
         self.stats = Stats()
         store = PrefixStore(cache_bytes if self._rule.restores else 0)
-        self._batcher = Batcher(self._context, store, self.stats, self._rule)
+        files = None
+        if keep_prefixes and self._rule.restores:
+            mark = f"{machine_mark(self._weights, threads=self._threads)} {GRID} {lanes} {self._context.cells}"
+            files = PrefixFiles(cache_dir() / "prefixes", mark)
+        self._batcher = Batcher(self._context, store, self.stats, self._rule, files)
         template = detect(self._weights.meta("tokenizer.chat_template"))
         constraints = Constraints.for_llama(self._weights.vocab)
         self._desk = Desk(self._weights, template, constraints, self.stats)

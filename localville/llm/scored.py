@@ -35,6 +35,8 @@ class Scored:
         self.strands: list[Strand] = []
         self._longest = 0
         self._prompt_tokens = 0
+        self._constant: set[int] = set()
+        """Numbers of the strands that read baselines and anchors."""
         self._answer = self._choice(ask.form) if isinstance(ask.form, Choose) else self._rating(ask.form)
         _hold_shared(self.strands)
 
@@ -43,7 +45,9 @@ class Scored:
 
     def result(self) -> Answer:
         answer = self._answer()
-        read = sum(strand.prefilled + _tail(strand) for strand in self.strands)
+        own = [strand for number, strand in enumerate(self.strands) if number not in self._constant]
+        read = sum(strand.prefilled + _tail(strand) for strand in own)
+        # A prefix that strands share is counted once, but may have been read again if it could not be kept.
         return replace(answer, tokens=Tokens(self._prompt_tokens, max(self._prompt_tokens - read, 0)))
 
     def _choice(self, form: Choose) -> Callable[[], Answer]:
@@ -102,10 +106,9 @@ class Scored:
         """Reads the tree of the options behind a prompt; the function returned tells their scores."""
         prefix = self._desk.prefix(blocks(prompt, self._desk.template))
         tree = OptionTree.of([self._desk.weights.tokens(option) for option in options])
-        for option in tree.options:
-            self._prompt_tokens += len(prefix) + len(option)
         paths = [[tail[:depth] for depth in range(len(tail) + 1)] for tail in tree.tails or ((),)]
         strands = [self._strand(prefix, path[-1], tuple(tree.children[node] for node in path)) for path in paths]
+        self._prompt_tokens += len(prefix) + sum(len(path[-1]) for path in paths)
 
         def scores() -> Scores:
             found: dict[tuple[int, ...], Scores] = {}
@@ -152,11 +155,11 @@ class Scored:
         known = self._desk.memo.get(key)
         before, strands = self._prompt_tokens, len(self.strands)
         fresh = make()
+        self._prompt_tokens = before  # the ask's own text is counted, not what it is compared with
         if known is not None:
-            # The tokens are counted as reused, but nothing is read.
-            assert self._prompt_tokens > before
             del self.strands[strands:]
             return lambda: known
+        self._constant.update(range(strands, len(self.strands)))
 
         def scores() -> Scores:
             found = fresh()

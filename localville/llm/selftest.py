@@ -82,8 +82,7 @@ def known_rule(weights: Weights, *, threads: int) -> RowRule:
     Finding it costs a 1.5B model some seconds, and an interview should not wait for that. The note is a cache: it may
     be deleted at any time, and a folder that cannot be written only costs the seconds again.
     """
-    stat = weights.path.stat()
-    mark = f"{weights.path.name} {stat.st_size} {stat.st_mtime_ns} {weights.settings} {threads} {_library()}"
+    mark = machine_mark(weights, threads=threads)
     path = cache_dir() / "row-rules.json"
     notes: dict[str, str] = {}
     with suppress(OSError, ValueError):
@@ -100,8 +99,12 @@ def known_rule(weights: Weights, *, threads: int) -> RowRule:
     return rule
 
 
-def _library() -> str:
-    return f"llama-cpp-python {version('llama_cpp_python')} {system_info()} {platform.processor()} {platform.node()}"
+def machine_mark(weights: Weights, *, threads: int) -> str:
+    """Names all on which the bits of a computed row depend: file, settings, library and machine."""
+    stat = weights.path.stat()
+    library = f"llama-cpp-python {version('llama_cpp_python')} {system_info()}"
+    file = f"{weights.path.name} {stat.st_size} {stat.st_mtime_ns}"
+    return f"{file} {weights.settings} {threads} {library} {platform.processor()} {platform.node()}"
 
 
 def find_rule(weights: Weights, *, threads: int) -> RowRule:

@@ -1,12 +1,14 @@
-"""Plans, top-down and just in time (paper §4.3): the hour of waking, the day in broad strokes, the next hour in actions.
+"""Plans, top-down and just in time (paper §4.3): the hour of waking, the day in broad strokes, hours, actions.
 
-What must hold is the grammar's business and cannot be missed by a model: a day plan covers the waking day without gap or
-overlap, an hour's actions of 5 to 15 minutes fill it exactly. Sleep frames the day; it is never left to a plan.
+A part of the day is split into hours when it begins, an hour into actions when it begins. What must hold is the grammar's
+business and cannot be missed by a model: a day plan covers the waking day without gap or overlap, an hour's actions of 5 to
+15 minutes fill it exactly. Sleep frames the day; it is never left to a plan.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
 from localville.config import Persona
@@ -18,8 +20,11 @@ from localville.llm.grammars import (
     PlannedChunk,
     day_plan_grammar,
     hour_grammar,
+    hours_grammar,
+    hours_of,
     parse_day_plan,
     parse_hour,
+    parse_hours,
 )
 from localville.mind.identity import description, short_description
 from localville.mind.prompting import part, render
@@ -40,7 +45,7 @@ GRAIN = 5 * MINUTE
 """Plans and actions begin and end on these, as the shortest action does (paper §4.3)."""
 
 LINES_SHOWN = 8
-"""Latest actions of the same chunk put before the model; an hour has four to twelve."""
+"""Latest actions of the same hour put before the model; an hour has four to twelve."""
 DAY_TEMPERATURE = 0.5
 HOUR_TEMPERATURE = 0.6
 """Free text tried by hand at 0.5 to 0.7 (ENGINE §5)."""
@@ -103,23 +108,51 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
 
 
 def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk | None:
-    """The part of a day plan that holds a moment; None before it begins and after bed time."""
+    """The part of a plan that holds a moment; None before it begins and after it ends."""
     return next((chunk for chunk in plan if chunk.start <= second_of_day < chunk.end), None)
 
 
-def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
-    """Splits the time from now to the end of this hour or chunk, whichever is first, into actions of 5 to 15 minutes.
-
-    The prompt holds this part of the plan alone: shown the habits or the whole day, a 1.5B model opens the cafe over
-    breakfast (docs/log.md).
-    """
+def next_hours(view: View) -> Thought[tuple[PlannedChunk, ...]]:
+    """Splits what is left of this part of the day into hours; one of an hour or little more stays as it is."""
     persona, second = view.persona, view.now.second_of_day
     start = second - second % GRAIN
     chunk = chunk_at(view.day_plan, start)
     if chunk is None:
         raise ValueError(f"{persona.name} has no plan at {view.now.hhmm}")
-    end = min(chunk.end, start - start % HOUR + HOUR)
-    # Behind what it has done of this chunk the model goes on; told of it only in words, it gets out of bed again.
+    if len(hours_of(start, chunk.end)) == 1:
+        return (replace(chunk, start=start),)
+    prompt = Prompt(
+        (
+            Part("town", render("hours_example")),
+            short_description(persona),
+            part(
+                "situation",
+                "hours_ask",
+                persona=persona,
+                start=format_clock(start),
+                end=format_clock(chunk.end),
+                place=chunk.place,
+                activity=chunk.activity,
+            ),
+        )
+    )
+    grammar = hours_grammar(start, chunk.end)
+    answer = yield Ask("plan.hours", prompt, Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1))
+    return parse_hours(answer.value, chunk.place)
+
+
+def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
+    """Splits the time from now to the end of this hour into actions of 5 to 15 minutes.
+
+    The prompt holds this hour of the plan alone: shown the habits or the whole day, a 1.5B model opens the cafe over
+    breakfast (docs/log.md).
+    """
+    persona, second = view.persona, view.now.second_of_day
+    start = second - second % GRAIN
+    chunk = chunk_at(view.hours, start)
+    if chunk is None:
+        raise ValueError(f"{persona.name} has no hour planned at {view.now.hhmm}")
+    # Behind what it has done of this hour the model goes on; told of it only in words, it gets out of bed again.
     lines = [f"{format_clock(at)} {text}" for at, text in view.done_today if at >= chunk.start]
     earlier = [text for at, text in view.done_today if at < chunk.start]
     prompt = Prompt(
@@ -139,6 +172,6 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
             ),
         )
     )
-    grammar = hour_grammar(start, end, lengths=view.profile.action_minutes)
+    grammar = hour_grammar(start, chunk.end, lengths=view.profile.action_minutes)
     answer = yield Ask("plan.hour", prompt, Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1))
     return parse_hour(answer.value)

@@ -56,6 +56,8 @@ class View:
     ways: Mapping[str, str]
     """How this model is best asked, by purpose; see models/catalog.toml."""
     day_plan: tuple[PlannedChunk, ...] = ()
+    hours: tuple[PlannedChunk, ...] = ()
+    """The hours of the present part of the day."""
     done_today: tuple[tuple[int, str], ...] = ()
     """What it has done today: second of the day and activity, oldest first."""
 

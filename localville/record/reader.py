@@ -89,7 +89,8 @@ class RunReader:
     def plan(self, agent: str) -> list[tuple[int, int, str, str]]:
         """An agent's latest day plan: start and end in seconds of the day, activity, place."""
         query = """SELECT start, "end", activity, place FROM plans
-                   WHERE agent = ?1 AND step = (SELECT max(step) FROM plans WHERE agent = ?1) ORDER BY start"""
+                   WHERE agent = ?1 AND level = 'day'
+                     AND step = (SELECT max(step) FROM plans WHERE agent = ?1 AND level = 'day') ORDER BY start"""
         return self._rows(query, agent)
 
     def memories(self, agent: str, until: SimTime | None = None) -> list[tuple[Memory, NDArray[np.float32]]]:

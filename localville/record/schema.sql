@@ -53,9 +53,10 @@ CREATE TABLE accesses (                -- which memories were retrieved in a ste
   memory INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE plans (                   -- day plans, one row a chunk
+CREATE TABLE plans (                   -- one row a line of a plan: the day in broad strokes, a part of it in hours
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
+  level TEXT NOT NULL CHECK (level IN ('day', 'hours')),
   start INTEGER NOT NULL,              -- here and in `end` seconds of the day of the step; 86400 is the next midnight
   "end" INTEGER NOT NULL,
   activity TEXT NOT NULL,

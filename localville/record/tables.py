@@ -30,7 +30,7 @@ TABLES = {
         ("agent", "id", "kind", "text", "created", "importance", "evidence", "embedding"),
     ),
     "accesses": _all("agent", "memory"),
-    "plans": _all("agent", "start", "end", "activity", "place"),
+    "plans": _all("agent", "level", "start", "end", "activity", "place"),
     "actions": _all("agent", "start", "end", "text", "sector", "arena", "object", "object_state", "emoji"),
     "object_states": _all("address", "state"),
     "asks": Table(

@@ -183,8 +183,9 @@ class Run:
             "events": [tuple(event) for event in facts.events],
             "positions": [(name, *tile) for name, tile in facts.moved],
             "plans": [
-                (name, chunk.start, chunk.end, chunk.activity, chunk.place)
-                for name, plan in facts.day_plans
+                (name, level, chunk.start, chunk.end, chunk.activity, chunk.place)
+                for level, plans in (("day", facts.day_plans), ("hours", facts.hours))
+                for name, plan in plans
                 for chunk in plan
             ],
             "actions": [

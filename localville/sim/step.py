@@ -16,7 +16,17 @@ from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.stream import MemoryKind
 from localville.mind.ground import asleep, ground
 from localville.mind.importance import rate
-from localville.mind.plan import SHORTEST_CHUNK, SLEEPING, bed_time, chunk_at, day_plan, next_actions, wake_hour
+from localville.mind.plan import (
+    GRAIN,
+    SHORTEST_CHUNK,
+    SLEEPING,
+    bed_time,
+    chunk_at,
+    day_plan,
+    next_actions,
+    next_hours,
+    wake_hour,
+)
 from localville.mind.thought import Action, Thought, View
 from localville.sim.scheduler import Asked, Scheduler, Task
 from localville.sim.town import AgentState, TownState
@@ -42,6 +52,7 @@ class StepFacts:
     events: list[Event] = field(default_factory=list)
     asks: list[Asked] = field(default_factory=list)
     day_plans: list[tuple[str, tuple[PlannedChunk, ...]]] = field(default_factory=list)
+    hours: list[tuple[str, tuple[PlannedChunk, ...]]] = field(default_factory=list)
     actions: list[tuple[str, Action]] = field(default_factory=list)
     moved: list[tuple[str, Tile]] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
@@ -56,6 +67,7 @@ class Decision(NamedTuple):
     wake_at: int | None = None
     wakes: bool = False
     day_plan: tuple[PlannedChunk, ...] | None = None
+    hours: tuple[PlannedChunk, ...] | None = None
     planned: tuple[PlannedAction, ...] | None = None
     action: Action | None = None
 
@@ -174,6 +186,7 @@ def _due(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[st
         profile=profile,
         ways=ways,
         day_plan=agent.day_plan,
+        hours=agent.hours,
         done_today=agent.done_today,
     )
     if agent.asleep:
@@ -206,13 +219,13 @@ def _decide_waking(view: View) -> Thought[Decision]:
 def _get_up(view: View) -> Thought[Decision]:
     """Plans the day and begins it."""
     plan = yield from day_plan(view)
-    started = _with(view, day_plan=plan, done_today=())
+    started = _with(view, day_plan=plan, hours=(), done_today=())
     begun = yield from _go_on(started, ())
     return begun._replace(wakes=True, day_plan=plan)
 
 
 def _go_on(view: View, planned: tuple[PlannedAction, ...]) -> Thought[Decision]:
-    """Takes the next action of the plan; splits the next hour when there is none; goes to bed when the day is over."""
+    """Takes the next action of the plan; splits the next hour, or part of the day, when there is none; ends in bed."""
     second = view.now.second_of_day
     chunk = chunk_at(view.day_plan, second)
     if chunk is None or view.now.seconds >= view.now.at(bed_time(view.persona)).seconds:
@@ -222,12 +235,16 @@ def _go_on(view: View, planned: tuple[PlannedAction, ...]) -> Thought[Decision]:
         return Decision(wake_at=wake_at, planned=(), action=asleep(view, view.now.seconds, wake_at))
     # What a walk or a pause has made obsolete is dropped, so that the plan keeps to the clock.
     left = tuple(action for action in planned if action.start + action.minutes * MINUTE > second)
+    hours = None
     if not left:
+        if chunk_at(view.hours, second - second % GRAIN) is None:
+            hours = yield from next_hours(view)
+            view = _with(view, hours=hours)
         left = yield from next_actions(view)
     first = left[0]
     end = view.now.at(first.start + first.minutes * MINUTE).seconds
     action = yield from ground(view, first.text, chunk.place, view.now.seconds, end)
-    return Decision(planned=left[1:], action=action)
+    return Decision(hours=hours, planned=left[1:], action=action)
 
 
 def _tomorrow(view: View) -> View:
@@ -249,7 +266,11 @@ def _apply(state: TownState, agent: AgentState, decision: Decision, facts: StepF
         facts.events.append(Event(agent.name, "wake", f"{agent.name} gets up"))
     if decision.day_plan is not None:
         agent.day_plan = decision.day_plan
+        agent.hours = ()
         facts.day_plans.append((agent.name, decision.day_plan))
+    if decision.hours is not None:
+        agent.hours = decision.hours
+        facts.hours.append((agent.name, decision.hours))
     if decision.planned is not None:
         agent.planned = decision.planned
     if decision.action is None:
@@ -259,7 +280,7 @@ def _apply(state: TownState, agent: AgentState, decision: Decision, facts: StepF
     agent.goal = _goal(state, agent, action)
     facts.actions.append((agent.name, action))
     if action.text == SLEEPING:
-        agent.asleep, agent.wake_at, agent.day_plan = True, decision.wake_at, ()
+        agent.asleep, agent.wake_at, agent.day_plan, agent.hours = True, decision.wake_at, (), ()
         facts.events.append(Event(agent.name, "sleep", f"{agent.name} goes to sleep"))
     else:
         agent.done_today = (*agent.done_today, (state.now.second_of_day, action.text))

@@ -40,6 +40,8 @@ class AgentState:
     """Game seconds at which a sleeper gets up; None while awake, or asleep and not yet decided."""
     asleep: bool = True
     day_plan: tuple[PlannedChunk, ...] = ()
+    hours: tuple[PlannedChunk, ...] = ()
+    """The hours of the part of the day that was last begun."""
     planned: tuple[PlannedAction, ...] = ()
     """Fine actions still to come, the nearest first."""
     done_today: tuple[tuple[int, str], ...] = ()
@@ -74,6 +76,7 @@ class AgentState:
             "wake_at": self.wake_at,
             "asleep": self.asleep,
             "day_plan": [_plain(chunk) for chunk in self.day_plan],
+            "hours": [_plain(chunk) for chunk in self.hours],
             "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
             "recent": list(self.recent),
@@ -97,6 +100,7 @@ class AgentState:
             wake_at=data["wake_at"],
             asleep=data["asleep"],
             day_plan=tuple(PlannedChunk(**chunk) for chunk in data["day_plan"]),
+            hours=tuple(PlannedChunk(**chunk) for chunk in data["hours"]),
             planned=tuple(PlannedAction(**action) for action in data["planned"]),
             done_today=tuple((second, text) for second, text in data["done_today"]),
             recent=tuple(data["recent"]),

@@ -121,6 +121,27 @@ def test_batched_and_warm_answers_have_the_bits_of_answers_alone(engine: LlamaCp
     assert sum(a.tokens.reused for a in warm) > sum(a.tokens.reused for a in together)
 
 
+def test_prefixes_on_disk_save_reading_and_change_no_bit(
+    small_model_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCALVILLE_HOME", str(tmp_path))
+    asks = [(Ask("name", text(TOWN * 4, f"{who}'s friend is called "), Write(NAME, 10)), 7) for who in ("Ada", "Ben")]
+    read, answers, traces = [], [], []
+    for damaged in (False, False, True):
+        if damaged:
+            (file,) = tmp_path.glob("prefixes/*/*.npz")
+            file.write_bytes(file.read_bytes()[:-2000])
+        engine = LlamaCppEngine(small_model_path, slots=1, threads=1, context_tokens=256, keep_prefixes=True)
+        trace = engine.trace()
+        answers.append([essence(answer) for answer in generate(engine, asks)])
+        traces.append(bits(trace))
+        read.append(engine.stats.prefill_rows)
+        engine.close()
+    assert answers[0] == answers[1] == answers[2]
+    assert traces[0] == traces[1] == traces[2]
+    assert read[0] == read[2] > read[1] + 64
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -14,7 +14,17 @@ from localville.config import Persona
 from localville.errors import PersonaError
 from localville.llm.engine import Choose, Write
 from localville.llm.grammars import PlannedChunk
-from localville.mind.plan import WAKE_STEP, WAKE_STEPS, bed_time, check_day, chunk_at, day_plan, next_actions, wake_hour
+from localville.mind.plan import (
+    WAKE_STEP,
+    WAKE_STEPS,
+    bed_time,
+    check_day,
+    chunk_at,
+    day_plan,
+    next_actions,
+    next_hours,
+    wake_hour,
+)
 from localville.mind.thought import Recall
 from tests.mind.driving import asks, think, view_of, wild
 from tests.people import somebody
@@ -132,18 +142,21 @@ class TestChunks:
 class TestHour:
     @FEW
     @given(st.integers(7 * 60 * 60, 22 * 60 * 60), SEEDS)
-    def test_actions_of_5_10_or_15_minutes_fill_the_rest_of_the_hour_or_chunk(self, second, seed):
+    def test_actions_of_5_10_or_15_minutes_fill_the_rest_of_the_hour(self, second, seed):
         plan = (PlannedChunk(7 * HOUR, 12 * HOUR + 30 * MINUTE, "work", "Cafe"),)
         plan += (PlannedChunk(plan[0].end, 22 * HOUR + FIVE_MINUTES, "rest", "House"),)
         view = view_of(day_plan=plan, clock="00:00")
         view = dataclasses.replace(view, now=view.now + second)
-        actions, _ = think(next_actions(view), wild(), seed)
-        chunk = chunk_at(plan, second)
+        hours, _ = think(next_hours(view), wild(), seed)
+        assert {hour.place for hour in hours} == {chunk_at(plan, second).place}  # type: ignore[union-attr]
+        assert hours[-1].end == chunk_at(plan, second).end  # type: ignore[union-attr]
+        actions, _ = think(next_actions(dataclasses.replace(view, hours=hours)), wild(), seed)
+        chunk = chunk_at(hours, second)
         assert chunk is not None
         start = second - second % FIVE_MINUTES
         assert actions[0].start == start
         assert all(a.start + a.minutes * MINUTE == b.start for a, b in itertools.pairwise(actions))
-        assert actions[-1].start + actions[-1].minutes * MINUTE == min(chunk.end, start - start % HOUR + HOUR)
+        assert actions[-1].start + actions[-1].minutes * MINUTE == chunk.end
         assert {action.minutes for action in actions} <= {5, 10, 15}
         assert all(action.text.strip() for action in actions)
 
@@ -152,11 +165,13 @@ class TestHour:
         person = somebody(sleep=sleep)
         plan, _ = think(day_plan(view_of(person)), wild())
         last = format_clock(bed_time(person) - FIVE_MINUTES)
-        actions, _ = think(next_actions(view_of(person, clock=last, day_plan=plan)), wild())
+        hours, wanted = think(next_hours(view_of(person, clock=last, day_plan=plan)), wild())
+        assert wanted == []  # five minutes need not be split into hours
+        actions, _ = think(next_actions(view_of(person, clock=last, hours=hours)), wild())
         assert actions[-1].start + actions[-1].minutes * MINUTE == bed_time(person)
 
     def test_what_was_just_done_is_told(self):
         plan = (PlannedChunk(7 * HOUR, 12 * HOUR, "work", "Cafe"),)
         done = ((6 * HOUR, "yawning"), (7 * HOUR, "making tea"))
-        _, wanted = think(next_actions(view_of(day_plan=plan, done_today=done, clock="07:30")))
+        _, wanted = think(next_actions(view_of(hours=plan, done_today=done, clock="07:30")))
         assert "making tea" in asks(wanted)[0].prompt.text()

@@ -17,7 +17,7 @@ from localville.llm.grammars import PlannedChunk
 from localville.mind.ground import choose_object, object_state
 from localville.mind.identity import description
 from localville.mind.importance import importance_ask
-from localville.mind.plan import day_plan, next_actions, wake_hour
+from localville.mind.plan import day_plan, next_actions, next_hours, wake_hour
 from localville.mind.prompting import PROMPTS, render
 from localville.world.places import Address
 from tests.mind.driving import asks, think, view_of
@@ -28,16 +28,18 @@ PLAN = (
     PlannedChunk(7 * HOUR, 8 * HOUR, "have breakfast", "House"),
     PlannedChunk(8 * HOUR, 12 * HOUR + 30 * MINUTE, "work on the notes", "Cafe"),
 )
+HOURS = (PlannedChunk(8 * HOUR, 9 * HOUR, "sort the notes", "Cafe"),)
 DONE = ((7 * HOUR, "eating toast"), (8 * HOUR, "opening the notes"))
 
 
 def questions() -> dict[str, Ask]:
     """Every question the mind asks, in every way, of one person at one moment."""
-    hour = view_of(clock="08:30", day_plan=PLAN, done_today=DONE, at="Cafe:cafe")
+    hour = view_of(clock="08:30", hours=HOURS, done_today=DONE, at="Cafe:cafe")
     instructed = view_of(ways={"place": "instruct"})
     thoughts = {
         "wake": wake_hour(view_of(clock="00:00")),
         "day": day_plan(view_of()),
+        "hours": next_hours(view_of(clock="08:00", day_plan=PLAN)),
         "hour": next_actions(hour),
         "place_channel": choose_object(view_of(), "writing a letter", "House"),
         "place_instruct": choose_object(instructed, "writing a letter", "House"),
@@ -116,8 +118,10 @@ def test_what_people_write_is_data_and_is_put_in_as_it_is(text):
     state = asks(think(object_state(view_of(person), text, Address("House", "bedroom", "desk")))[1])[0]
     assert text in state.prompt.text()
     plan = (PlannedChunk(7 * HOUR, 8 * HOUR, text, "House"),)
-    hour = asks(think(next_actions(view_of(person, day_plan=plan)))[1])[0]
+    hour = asks(think(next_actions(view_of(person, hours=plan)))[1])[0]
     assert text in hour.prompt.text()
+    plan = (PlannedChunk(7 * HOUR, 10 * HOUR, text, "House"),)
+    assert text in asks(think(next_hours(view_of(person, day_plan=plan)))[1])[0].prompt.text()
 
 
 def test_a_person_is_told_whole():

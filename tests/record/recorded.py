@@ -55,7 +55,7 @@ def some_rows(number: int = 0) -> StepRows:
             memory_row(zoe, number + 1, "a “quoted” 'line'"),
         ],
         "accesses": [(ada, number + 1)],
-        "plans": [(ada, 21_600, 43_200, "reading", "House"), (ada, 43_200, 86_400, "walking", "Park")],
+        "plans": [(ada, "day", 21_600, 43_200, "reading", "House"), (ada, "day", 43_200, 86_400, "walking", "Park")],
         "actions": [(ada, start, start + 600, "reading", "House", "room", "desk", "in use", "📖")],
         "object_states": [("House:room:desk", "in use")],
         "asks": [ask_row()],

@@ -58,7 +58,7 @@ class TestDays:
 
     def test_each_day_has_a_plan_from_getting_up_to_bed_time(self, two_days, name):
         plans = defaultdict(list)
-        query = 'SELECT step, start, "end" FROM plans WHERE agent = ? ORDER BY rowid'
+        query = """SELECT step, start, "end" FROM plans WHERE agent = ? AND level = 'day' ORDER BY rowid"""
         for step, start, end in rows(two_days, query, name):
             plans[step].append((start, end))
         assert len(plans) == 2
@@ -70,8 +70,19 @@ class TestDays:
             assert chunks[-1][1] == bed_time(CAST[NAMES.index(name)])
             assert all(one[1] == other[0] for one, other in pairwise(chunks))
 
+    def test_hours_fill_each_part_of_the_day_before_it_is_lived(self, two_days, name):
+        query = """SELECT step, start, "end", place FROM plans WHERE agent = ? AND level = ? ORDER BY rowid"""
+        days, hours = rows(two_days, query, name, "day"), rows(two_days, query, name, "hours")
+        for step, start, end, place in days:
+            later = [other for other, *_ in days if other > step]
+            mine = [row[1:] for row in hours if step <= row[0] < min(later, default=10**9)]
+            within = [hour for hour in mine if start <= hour[0] < end]
+            assert (within[0][0], within[-1][1]) == (start, end)
+            assert all(one[1] == other[0] for one, other in pairwise(within))
+            assert {where for *_, where in within} == {place}
+
     def test_what_is_done_lies_where_the_plan_says(self, two_days, name):
-        query = 'SELECT step, start, "end", place FROM plans WHERE agent = ? ORDER BY rowid'
+        query = """SELECT step, start, "end", place FROM plans WHERE agent = ? AND level = 'day' ORDER BY rowid"""
         plans = [(SimTime(at_of(two_days, step)).midnight, *rest) for step, *rest in rows(two_days, query, name)]
         for start, _, text, sector in actions(two_days, name):
             if text != SLEEPING:

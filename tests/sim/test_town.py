@@ -37,6 +37,7 @@ STATES = st.fixed_dictionaries(
         "wake_at": st.none() | SECONDS,
         "asleep": st.booleans(),
         "day_plan": tuples(st.builds(PlannedChunk, SECONDS, SECONDS, TEXT, TEXT)),
+        "hours": tuples(st.builds(PlannedChunk, SECONDS, SECONDS, TEXT, TEXT)),
         "planned": tuples(st.builds(PlannedAction, SECONDS, st.sampled_from([5, 10, 15]), TEXT)),
         "done_today": tuples(st.tuples(SECONDS, TEXT)),
         "recent": tuples(TEXT),
