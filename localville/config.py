@@ -89,6 +89,8 @@ class Profile(_Frozen):
     """Chunks of a day; paper §4.3."""
     action_minutes: tuple[int, ...] = (5, 10, 15)
     """Lengths of a fine action; paper §4.3."""
+    actions_per_hour: int = 5
+    """At most. Ours: with twelve of five minutes a small model runs out of things to do and has breakfast again."""
     plan_importance: int = 5
     """Importance of a plan memory; PAPER §10."""
 

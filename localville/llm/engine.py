@@ -150,7 +150,9 @@ class Grammar:
 class Write:
     """Writes text held to a grammar. ``max_tokens`` must suffice for every text the grammar allows that the mind wants.
 
-    ``repetition_penalty`` divides (or multiplies, if negative) the logits of tokens written before in this answer.
+    ``repetition_penalty`` divides (or multiplies, if negative) the logits of words written before in this answer.
+    Line ends, figures, names and words of up to three letters are not counted: with them, lines run on to their limit
+    (docs/log.md).
     """
 
     grammar: Grammar

@@ -130,7 +130,8 @@ def day_plan_grammar(
     The place comes first: a small model that has named it does not go on to name another in the activity.
 
     ``wake`` and ``sleep`` are seconds of the day on whole minutes, at most 86400; ``longest_chunk`` is in seconds. The
-    first line begins at ``wake``, each other where the one before ends, the last ends at ``sleep``. Chunks end on the
+    first line begins at ``wake``, each other where the one before ends, the last ends at ``sleep``; a blank line closes
+    the plan as it closes the examples, else a model that wants to end goes on within the line. Chunks end on the
     grid (of the clock, not counted from ``wake``) and last from one grid step to ``longest_chunk``. The rule
     ``t435-2`` stands at minute 435 with two chunks written. ``first_place``: where the first line must be (people wake
     up at home). Raises GrammarError when no plan is possible.
@@ -164,17 +165,17 @@ def day_plan_grammar(
     for minute, written in states:
         ways = []
         for to in ends(minute):
-            do = "do" if written or first_place is None else "first"
+            do = "place" if written or first_place is None else "first"
             if to == end and written + 1 >= min_chunks:
-                ways.append(f'"{_clock(to)} " {do}')
+                ways.append(f'"{_clock(to)} " {do} ": " phrase "\\n\\n"')
             elif to != end and alive(to, written + 1):
-                ways.append(f'"{_clock(to)} " {do} t{to}-{written + 1}')
+                ways.append(f'"{_clock(to)} " {do} ": " phrase "\\n" t{to}-{written + 1}')
                 if (to, written + 1) not in states:
                     states.append((to, written + 1))
         rules.append(f't{minute}-{written} ::= "{_clock(minute)}-" ({" | ".join(ways)})')
-    head = [f"root ::= t{start}-0", 'do ::= place ": " phrase "\\n"', f"place ::= {_either(places, where)}"]
+    head = [f"root ::= t{start}-0", f"place ::= {_either(places, where)}"]
     if first_place is not None:
-        head.append(f'first ::= {quote(first_place + ": ")} phrase "\\n"')
+        head.append(f"first ::= {quote(first_place)}")
     return Grammar("day_plan", "\n".join([*head, *rules, *phrase_rules(longest_activity), ""]))
 
 
@@ -206,8 +207,9 @@ def hours_grammar(start: int, end: int, *, longest_activity: int = ACTIVITY_BYTE
     ``start`` and ``end`` are seconds of the day on whole minutes.
     """
     _check_span(start, end, f"hours {format_clock(start)} to {format_clock(end)}")
-    lines = [f'"{format_clock(first)}-{format_clock(last)} " phrase "\\n"' for first, last in hours_of(start, end)]
-    return Grammar("hours_plan", "\n".join([f"root ::= {' '.join(lines)}", *phrase_rules(longest_activity), ""]))
+    lines = [f'"{format_clock(first)}-{format_clock(last)} " phrase' for first, last in hours_of(start, end)]
+    root = ' "\\n" '.join(lines)
+    return Grammar("hours_plan", "\n".join([f'root ::= {root} "\\n\\n"', *phrase_rules(longest_activity), ""]))
 
 
 def parse_hours(text: str, place: str) -> tuple[PlannedChunk, ...]:
@@ -221,15 +223,21 @@ def parse_hours(text: str, place: str) -> tuple[PlannedChunk, ...]:
 
 
 def hour_grammar(
-    start: int, end: int, *, lengths: Sequence[int] = (5, 10, 15), longest_action: int = ACTION_BYTES
+    start: int,
+    end: int,
+    *,
+    lengths: Sequence[int] = (5, 10, 15),
+    most_actions: int | None = None,
+    longest_action: int = ACTION_BYTES,
 ) -> Grammar:
     """Fine actions of an hour or less as lines ``07:10 taking a shower``, closed by a line ``08:00 ---``.
 
     An action is told as what somebody is doing, so that "Maria is " and the action make the memory (paper §4.1).
 
     ``start`` and ``end`` are seconds of the day on whole minutes. A line says when an action begins, the next line thus
-    how long it lasted: one of ``lengths`` (minutes). The rule ``t430`` stands at minute 430. Raises GrammarError when
-    no sequence of lengths fills the span exactly.
+    how long it lasted: one of ``lengths`` (minutes). ``most_actions``: no more lines than these, however short they are.
+    The rule ``t430-2`` stands at minute 430 with two lines written. Raises GrammarError when no sequence of lengths
+    fills the span exactly.
     """
     where = f"hour plan {format_clock(start)} to {format_clock(end)}"
     _check_span(start, end, where)
@@ -237,21 +245,25 @@ def hour_grammar(
     steps = sorted(set(lengths))
     if not steps or steps[0] < 1:
         raise GrammarError(f"actions cannot last {list(lengths)} minutes", where=where)
-    alive = {last}
+    fewest = {last: 0}
     for minute in range(last - 1, first - 1, -1):
-        if any(minute + step in alive for step in steps):
-            alive.add(minute)
-    if first not in alive:
-        raise GrammarError(f"actions of {steps} minutes do not fill it exactly", where=where)
+        if ways := [fewest[minute + step] + 1 for step in steps if minute + step in fewest]:
+            fewest[minute] = min(ways)
+    most = last - first if most_actions is None else most_actions
+    if fewest.get(first, most + 1) > most:
+        raise GrammarError(f"at most {most} actions of {steps} minutes do not fill it exactly", where=where)
     rules: list[str] = []
-    minutes = [first]
-    for minute in minutes:
-        following = [minute + step for step in steps if minute + step in alive]
-        minutes.extend(to for to in following if to != last and to not in minutes)
-        ways = " | ".join("end" if to == last else f"t{to}" for to in following)
-        rules.append(f't{minute} ::= "{_clock(minute)} " doing "\\n" ({ways})')
+    states = [(first, 0)]
+    for minute, used in states:
+        one_more = used + (most_actions is not None)
+        ways_on = [minute + step for step in steps if fewest.get(minute + step, most + 1) + one_more <= most]
+        for to in ways_on:
+            if to != last and (to, one_more) not in states:
+                states.append((to, one_more))
+        ways_out = " | ".join("end" if to == last else f"t{to}-{one_more}" for to in ways_on)
+        rules.append(f't{minute}-{used} ::= "{_clock(minute)} " doing "\\n" ({ways_out})')
     # No word: with "end" for a mark, a 1.5B that had nothing left to do wrote "endendend…ing" (docs/log.md).
-    head = [f"root ::= t{first}", f'end ::= "{_clock(last)} ---\\n"']
+    head = [f"root ::= t{first}-0", f'end ::= "{_clock(last)} ---\\n"']
     return Grammar("hour_plan", "\n".join([*head, *rules, *doing_rules(longest_action), ""]))
 
 
@@ -288,4 +300,4 @@ def _clock(minute: int) -> str:
 
 def _lines(text: str) -> list[str]:
     """Lines by "\\n" alone: a place's name may hold what ``splitlines`` takes for a line end."""
-    return text.removesuffix("\n").split("\n")
+    return text.rstrip("\n").split("\n")

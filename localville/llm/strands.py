@@ -112,6 +112,8 @@ class Writing:
     seed: int
     attempt: int
     ends: frozenset[int]
+    words: frozenset[int]
+    """Tokens that a repetition penalty may count as said: not names, figures, line ends and small words."""
     stats: Stats
     tokens: list[int] = field(default_factory=list)
     forced: int = 0
@@ -120,6 +122,7 @@ class Writing:
     """Whether the answer is whole; if not when the strand is done, the budget cut it off."""
     _backlog: list[Sequence[int]] = field(default_factory=list)
     _begun: bool = False
+    _said: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         # The first attempt draws from the ask's own seed, so a trace shows it.
@@ -159,7 +162,7 @@ class Writing:
             temperature=self.form.temperature,
             top_p=self.form.top_p,
             penalty=self.form.repetition_penalty if isinstance(self.form, Write) else 1.0,
-            written=self.tokens,
+            written=self._said,
         )
         self.stats.mask_seconds += masked - start
         self.stats.sample_seconds += perf_counter() - masked
@@ -181,4 +184,6 @@ class Writing:
     def _commit(self, token: int, fresh: list[int]) -> None:
         self.matcher.commit(token)
         self.tokens.append(token)
+        if token in self.words:
+            self._said.add(token)
         fresh.append(token)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import re
 import struct
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ def _sha256(path: Path, _size: int, _mtime_ns: int) -> str:
 
 def _corrupt(path: Path, what: str) -> ModelCorrupt:
     return ModelCorrupt(what, where=str(path), next="Delete the file and fetch it again: localville models pull")
+
+
+_WORD = re.compile(r" ?[^\W\d_A-Z]{4,}")
 
 
 class Weights:
@@ -108,6 +112,12 @@ class Weights:
     def text(self, tokens: list[int]) -> str:
         """Joins the pieces of ordinary tokens; markers are nothing, bytes that are no UTF-8 become U+FFFD."""
         return b"".join(self._piece(token) for token in tokens).decode(errors="replace")
+
+    @cached_property
+    def words(self) -> frozenset[int]:
+        """Tokens that are a word, or the beginning of one, in lower case and of four or more letters."""
+        pieces = ((token, self._piece(token).decode(errors="replace")) for token in range(self.n_vocab))
+        return frozenset(token for token, piece in pieces if _WORD.fullmatch(piece))
 
     def _piece(self, token: int) -> bytes:
         size = 64

@@ -40,6 +40,7 @@ class Written:
                 self._seed,
                 attempt,
                 self._desk.weights.ends,
+                self._desk.weights.words,
                 self._desk.stats,
             ),
         )

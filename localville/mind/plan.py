@@ -46,6 +46,8 @@ GRAIN = 5 * MINUTE
 
 LINES_SHOWN = 8
 """Latest actions of the same hour put before the model; an hour has four to twelve."""
+LINES_BEFORE = 2
+"""Latest actions of the hour before; more are copied."""
 DAY_TEMPERATURE = 0.5
 HOUR_TEMPERATURE = 0.6
 """Free text tried by hand at 0.5 to 0.7 (ENGINE §5)."""
@@ -154,16 +156,18 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
         raise ValueError(f"{persona.name} has no hour planned at {view.now.hhmm}")
     # Behind what it has done of this hour the model goes on; told of it only in words, it gets out of bed again.
     lines = [f"{format_clock(at)} {text}" for at, text in view.done_today if at >= chunk.start]
-    earlier = [text for at, text in view.done_today if at < chunk.start]
+    before = [(at, f"{format_clock(at)} {text}") for at, text in view.done_today if at < chunk.start][-LINES_BEFORE:]
+    came_from = chunk_at(view.day_plan, before[-1][0]) if before else None
     prompt = Prompt(
         (
-            Part("town", render("hour_example")),
+            Part("town", render("hour_example", waking=not view.done_today)),
             short_description(persona),
             part(
                 "situation",
                 "hour_ask",
                 persona=persona,
-                before=earlier[-1] if earlier and not lines else "",
+                before=[line for _, line in before],
+                before_place=came_from.place if came_from else "",
                 lines=lines[-LINES_SHOWN:],
                 start=format_clock(chunk.start),
                 end=format_clock(chunk.end),
@@ -172,6 +176,8 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
             ),
         )
     )
-    grammar = hour_grammar(start, chunk.end, lengths=view.profile.action_minutes)
+    lengths = view.profile.action_minutes
+    most = math.ceil((chunk.end - start) / max(HOUR / view.profile.actions_per_hour, min(lengths) * MINUTE))
+    grammar = hour_grammar(start, chunk.end, lengths=lengths, most_actions=most)
     answer = yield Ask("plan.hour", prompt, Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1))
     return parse_hour(answer.value)
