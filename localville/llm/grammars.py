@@ -18,9 +18,9 @@ from localville.errors import GrammarError
 from localville.llm.engine import Grammar
 from localville.llm.gbnf import parse, quote
 
-ACTIVITY_BYTES = 60
+ACTIVITY_BYTES = 80
 """Longest activity of a daily plan. The paper's longest example, "wake up and complete the morning routine", has 40."""
-ACTION_BYTES = 48
+ACTION_BYTES = 72
 """Longest fine action; the paper's "take a short break in the garden" has 32."""
 LONGEST_DOING = 14
 """Letters of the first word of a fine action, "congratulating"."""
@@ -251,7 +251,8 @@ def hour_grammar(
             fewest[minute] = min(ways)
     most = last - first if most_actions is None else most_actions
     if fewest.get(first, most + 1) > most:
-        raise GrammarError(f"at most {most} actions of {steps} minutes do not fill it exactly", where=where)
+        limit = "" if most_actions is None else f"{most_actions} "
+        raise GrammarError(f"{limit}actions of {steps} minutes do not fill it exactly", where=where)
     rules: list[str] = []
     states = [(first, 0)]
     for minute, used in states:

@@ -1,6 +1,7 @@
 """Grounding: an action gets an object of the agent's own place tree, the object a state, the action an emoji (paper §5.1).
 
-The sector is the plan's. Within it the objects that the agent knows are the options; embeddings shortlist three (the
+The sector is the plan's, unless the action names another one that the agent knows: "going back to the cafe" in the park is
+one question more. Within the sector the objects that the agent knows are the options; embeddings shortlist three (the
 right one was always among them, ENGINE §5), then the model decides, by the model's measured way:
 
     channel    the activity is scored under each object: P(activity | at the coffee machine, for making coffee)
@@ -8,6 +9,9 @@ right one was always among them, ENGINE §5), then the model decides, by the mod
 """
 
 from __future__ import annotations
+
+import re
+from collections import Counter
 
 from localville.llm.engine import Ask, Choose, Part, Prompt, Write
 from localville.llm.grammars import load_grammar, parse_object_state
@@ -19,8 +23,12 @@ from localville.world.places import Address, Thing
 from localville.world.residents import bed_of
 
 SHORTLIST = 3
-LIKENESS_WEIGHT = 6.0
-"""What a cosine of 1 is worth in log P; ours: the shortlist's order breaks near ties of a small model, and no more."""
+MARGIN = 0.3
+"""In cosine: what is so much less like the activity than the best is no option. Of 105 choices between three objects put
+to the 1.5B it decided 17, always as the model had (docs/log.md)."""
+LIKENESS_WEIGHT = 12.0
+"""What a cosine of 1 is worth in log P; ours. With 6 a 1.5B has breakfast in bed and reads in the
+shower, with 20 embeddings alone decide (docs/log.md)."""
 STAY_BONUS = 1.0
 """In log P, for the arena the agent stands in: the paper prefers the current area (§5.1)."""
 STATE_TOKENS = 64
@@ -28,6 +36,7 @@ STATE_TOKENS = 64
 
 def ground(view: View, text: str, sector: str, start: int, end: int) -> Thought[Action]:
     """Finds where and with what an activity is done and what it does to the object."""
+    sector = yield from choose_sector(view, text, sector)
     address = yield from choose_object(view, text, sector)
     state = yield from object_state(view, text, address)
     emoji = yield from choose_emoji(text)
@@ -40,12 +49,25 @@ def asleep(view: View, start: int, end: int) -> Action:
     return Action(start, end, SLEEPING, bed.address, "occupied", SLEEP_EMOJI)
 
 
+def choose_sector(view: View, text: str, planned: str) -> Thought[str]:
+    """Keeps to the planned sector; if the activity names others that the agent knows, the model says which it means."""
+    named, spelled = _named_sectors(text, planned, view.tree.sectors())
+    if not named:
+        return planned
+    situation = part("situation", "sector_ask", persona=view.persona, place=planned, text=spelled)
+    options = (planned, *named)
+    form = Choose(tuple(f" {sector}" for sector in options), per_token=True)
+    answer = yield Ask("sector", Prompt((Part("task", render("sector")), situation)), form)
+    return options[form.options.index(answer.value)]
+
+
 def choose_object(view: View, text: str, sector: str) -> Thought[Address]:
     """Chooses an object of the sector among those the agent knows."""
     things = known_things(view, sector)
     if len(things) > SHORTLIST:
         likeness = yield Compare(text, tuple(_described(thing) for thing in things))
         order = sorted(range(len(things)), key=lambda i: (-likeness[i], i))[:SHORTLIST]
+        order = [i for i in order if likeness[i] >= likeness[order[0]] - MARGIN]
         things, likeness = [things[i] for i in order], [likeness[i] for i in order]
     else:
         likeness = [0.0] * len(things)
@@ -88,6 +110,27 @@ def known_things(view: View, sector: str) -> list[Thing]:
         for name in view.tree.objects(sector, arena)
     ]
     return known or [thing for arena in view.town.sector(Address(sector)).arenas for thing in arena.things]
+
+
+def _named_sectors(text: str, planned: str, known: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """The sectors other than the planned one that a text names, and the text with their full names.
+
+    A sector is named by its whole name or by its last word, if no other known sector has the same: "the cafe". A small
+    model copies the name it has just read and finds "the cafe" nowhere (docs/log.md).
+    """
+    last = Counter(sector.split()[-1].casefold() for sector in known)
+    named = []
+    for sector in known:
+        words = [re.escape(sector)]
+        if last[sector.split()[-1].casefold()] == 1:
+            words.append(re.escape(sector.split()[-1]))
+        spelled, count = re.subn(
+            rf"\b(?:the )?(?:{'|'.join(words)})\b", lambda _, s=sector: s, text, flags=re.IGNORECASE
+        )
+        if count and sector != planned:
+            named.append(sector)
+            text = spelled
+    return tuple(named), text
 
 
 def _described(thing: Thing) -> str:

@@ -166,7 +166,7 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
                 "situation",
                 "hour_ask",
                 persona=persona,
-                before=[line for _, line in before],
+                before=[line for _, line in before] if came_from else [],
                 before_place=came_from.place if came_from else "",
                 lines=lines[-LINES_SHOWN:],
                 start=format_clock(chunk.start),

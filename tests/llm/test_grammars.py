@@ -30,9 +30,12 @@ from localville.llm.grammars import (
     day_plan_grammar,
     doing_rules,
     hour_grammar,
+    hours_grammar,
+    hours_of,
     load_grammar,
     parse_day_plan,
     parse_hour,
+    parse_hours,
     parse_object_state,
     phrase_rules,
 )
@@ -50,7 +53,9 @@ BUILT = {
     "day": DAY,
     "early day": EARLY,
     "day in short words": day_plan_grammar(7 * HOUR, 23 * HOUR, PLACES, longest_activity=12),
+    "hours": hours_grammar(7 * HOUR + 40 * MINUTE, 11 * HOUR + 10 * MINUTE),
     "hour": FULL_HOUR,
+    "hour in five actions": hour_grammar(7 * HOUR, 8 * HOUR, most_actions=5),
     "rest of an hour": REST,
     "hour in short words": hour_grammar(7 * HOUR, 8 * HOUR, longest_action=12),
 }
@@ -66,18 +71,27 @@ def check_day(text: str, wake: int, sleep: int, places: list[str], chunks: range
     assert all(chunk.end % (30 * MINUTE) == 0 for chunk in plan[:-1])
     assert all(chunk.place in places for chunk in plan)
     for chunk in plan:
-        check_phrase(chunk.activity, 60)
+        check_phrase(chunk.activity, 80)
 
 
-def check_hour(text: str, start: int, end: int) -> None:
+def check_hours(text: str, start: int, end: int) -> None:
+    hours = parse_hours(text, "Park")
+    assert tuple((hour.start, hour.end) for hour in hours) == hours_of(start, end)
+    for hour in hours:
+        assert hour.place == "Park"
+        check_phrase(hour.activity, 80)
+
+
+def check_hour(text: str, start: int, end: int, most: int = 12) -> None:
     actions = parse_hour(text)
+    assert len(actions) <= most
     assert actions[0].start == start
     assert actions[-1].start + actions[-1].minutes * MINUTE == end
     assert all(action.minutes in (5, 10, 15) for action in actions)
     for before, after in pairwise(actions):
         assert before.start + before.minutes * MINUTE == after.start
     for action in actions:
-        check_doing(action.text, 48)
+        check_doing(action.text, 72)
 
 
 def check_phrase(text: str, longest: int) -> None:
@@ -103,7 +117,9 @@ def check_state(text: str) -> None:
 CHECKS: dict[str, Callable[[str], None]] = {
     "day": lambda text: check_day(text, 7 * HOUR, 23 * HOUR, PLACES, range(5, 9)),
     "early day": lambda text: check_day(text, 5 * HOUR + 10 * MINUTE, 24 * HOUR, PLACES[:1], range(6, 11)),
+    "hours": lambda text: check_hours(text, 7 * HOUR + 40 * MINUTE, 11 * HOUR + 10 * MINUTE),
     "hour": lambda text: check_hour(text, 7 * HOUR, 8 * HOUR),
+    "hour in five actions": lambda text: check_hour(text, 7 * HOUR, 8 * HOUR, most=5),
     "rest of an hour": lambda text: check_hour(text, 22 * HOUR + 25 * MINUTE, 23 * HOUR),
     "object_state": check_state,
 }
@@ -207,6 +223,16 @@ def test_every_day_is_either_refused_or_filled(wake: int, halves: int, low: int,
     check_day(walk(grammar, rng(seed)), wake, sleep, ["Park"], range(low, low + more + 1))
 
 
+@given(st.integers(0, 287), st.integers(1, 288))
+def test_hours_are_those_of_the_clock_and_none_is_short(start: int, end: int) -> None:
+    start, end = start * 5 * MINUTE, min(start + end, 288) * 5 * MINUTE
+    hours = hours_of(start, end)
+    assert (hours[0][0], hours[-1][1]) == (start, end)
+    assert all(one[1] == other[0] and one[1] % HOUR == 0 for one, other in pairwise(hours))
+    assert len(hours) == 1 or all(30 * MINUTE <= last - first < 90 * MINUTE for first, last in hours)
+    assert len(hours) > 1 or end - start < 120 * MINUTE
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 23 * 12), st.integers(1, 12), st.integers(0, 2**32))
 def test_every_span_of_an_hour_is_filled(start: int, steps: int, seed: int) -> None:
@@ -219,6 +245,8 @@ def test_what_no_plan_can_fill_is_refused_with_a_remedy() -> None:
         day_plan_grammar(7 * HOUR, 8 * HOUR, PLACES)
     with pytest.raises(GrammarError, match="07:00 to 07:07: actions of"):
         hour_grammar(7 * HOUR, 7 * HOUR + 7 * MINUTE)
+    with pytest.raises(GrammarError, match="07:00 to 08:00: 3 actions of"):
+        hour_grammar(7 * HOUR, 8 * HOUR, most_actions=3)
     for wake, sleep in ((8 * HOUR, 7 * HOUR), (7 * HOUR, 25 * HOUR), (7 * HOUR + 1, 23 * HOUR)):
         with pytest.raises(GrammarError, match="within one day"):
             day_plan_grammar(wake, sleep, PLACES)

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from localville.config import find_scenario, load_cast
 from localville.llm.engine import Choose
 from localville.mind.emoji import EMOJI, SLEEP_EMOJI
-from localville.mind.ground import SHORTLIST, asleep, choose_emoji, choose_object, ground, known_things, object_state
+from localville.mind.ground import (
+    SHORTLIST,
+    asleep,
+    choose_emoji,
+    choose_object,
+    choose_sector,
+    ground,
+    known_things,
+    object_state,
+)
 from localville.mind.plan import SLEEPING
 from localville.world.places import Address, PlaceTree, Town
 from tests.mind.driving import WAYS, asks, think, view_of, wild
@@ -35,6 +44,21 @@ class TestGround:
         assert action.object_state.strip() == action.object_state != ""
         assert action.emoji in EMOJI
 
+    @pytest.mark.parametrize(
+        "text",
+        ["going to the Cafe", "walking over to the cafe", "going back to the CAFE on the lawn", "leaving for Cafe"],
+    )
+    def test_a_place_that_is_named_is_put_to_the_model_beside_the_planned_one(self, text):
+        _, wanted = think(choose_sector(view_of(), text, "House"))
+        (ask,) = asks(wanted)
+        assert isinstance(ask.form, Choose)
+        assert ask.form.options == (" House", " Cafe")
+        assert "Cafe" in ask.prompt.parts[-1].text.splitlines()[0].removeprefix("Ada is at House: ")
+
+    @pytest.mark.parametrize("text", ["sweeping the house", "eating cafeteria food", "lying on the lawn", "resting"])
+    def test_a_place_that_is_planned_or_not_known_or_not_named_is_no_question(self, text):
+        assert think(choose_sector(view_of(), text, "House")) == ("House", [])
+
     @pytest.mark.parametrize("ways", WAYS)
     @pytest.mark.parametrize("number", range(3))
     def test_the_cast_of_the_cafe_keeps_to_its_own_places(self, number, ways):
@@ -46,11 +70,15 @@ class TestGround:
             assert action.address.object in view.tree.objects(sector, action.address.arena)
 
     def test_at_most_three_objects_are_put_to_the_model_the_likeliest(self):
-        _, wanted = think(choose_object(view_of(), "playing music on the piano", "Cafe"))
+        _, wanted = think(choose_object(view_of(), "playing a tune at the window", "Cafe"))
         (ask,) = asks(wanted)
         assert isinstance(ask.form, Choose)
         assert len(ask.form.options) == SHORTLIST
-        assert ask.form.options[0] == "Cafe:cafe:piano"
+        assert ask.form.options[0] in ("Cafe:cafe:piano", "Cafe:cafe:window seat")
+
+    def test_what_is_far_less_alike_is_no_option(self):
+        address, wanted = think(choose_object(view_of(), "playing music at the piano", "Cafe"))
+        assert (str(address), asks(wanted)) == ("Cafe:cafe:piano", [])
 
     def test_the_room_one_stands_in_is_preferred(self):
         def bonus(at: str) -> dict[str, float]:

@@ -14,7 +14,7 @@ import pytest
 from localville.clock import HOUR, MINUTE
 from localville.llm.engine import Ask, Choose, Prompt, Rate, Role
 from localville.llm.grammars import PlannedChunk
-from localville.mind.ground import choose_object, object_state
+from localville.mind.ground import choose_object, choose_sector, object_state
 from localville.mind.identity import description
 from localville.mind.importance import importance_ask
 from localville.mind.plan import day_plan, next_actions, next_hours, wake_hour
@@ -34,13 +34,15 @@ DONE = ((7 * HOUR, "eating toast"), (8 * HOUR, "opening the notes"))
 
 def questions() -> dict[str, Ask]:
     """Every question the mind asks, in every way, of one person at one moment."""
-    hour = view_of(clock="08:30", hours=HOURS, done_today=DONE, at="Cafe:cafe")
+    hour = view_of(clock="08:30", day_plan=PLAN, hours=HOURS, done_today=DONE, at="Cafe:cafe")
     instructed = view_of(ways={"place": "instruct"})
     thoughts = {
         "wake": wake_hour(view_of(clock="00:00")),
         "day": day_plan(view_of()),
         "hours": next_hours(view_of(clock="08:00", day_plan=PLAN)),
         "hour": next_actions(hour),
+        "hour_waking": next_actions(view_of(hours=PLAN[:1])),
+        "sector": choose_sector(view_of(), "going to the cafe", "House"),
         "place_channel": choose_object(view_of(), "writing a letter", "House"),
         "place_instruct": choose_object(instructed, "writing a letter", "House"),
         "object_state": object_state(view_of(), "writing a letter", Address("House", "bedroom", "desk")),
