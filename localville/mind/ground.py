@@ -124,9 +124,8 @@ def _named_sectors(text: str, planned: str, known: tuple[str, ...]) -> tuple[tup
         words = [re.escape(sector)]
         if last[sector.split()[-1].casefold()] == 1:
             words.append(re.escape(sector.split()[-1]))
-        spelled, count = re.subn(
-            rf"\b(?:the )?(?:{'|'.join(words)})\b", lambda _, s=sector: s, text, flags=re.IGNORECASE
-        )
+        pattern = re.compile(rf"\b(?:the )?(?:{'|'.join(words)})\b", re.IGNORECASE)
+        spelled, count = pattern.subn(sector.replace("\\", r"\\"), text)
         if count and sector != planned:
             named.append(sector)
             text = spelled

@@ -168,7 +168,9 @@ class Run:
         facts = StepFacts(0, self.state.now)
         seeds = [(agent, text) for agent in self.state.agents for text in agent.persona.seed_memories]
         first = {text: agent for agent, text in reversed(seeds)}
-        tasks = [Task(first[text], rate(text, self.ways)) for text in dict.fromkeys(text for _, text in seeds)]
+        tasks = [
+            Task(first[text], rate(text, self.ways), "remember") for text in dict.fromkeys(text for _, text in seeds)
+        ]
         facts.asks = self.scheduler.run(tasks, 0, self.state.now)
         known = self.state.importance_known
         known.update(zip(dict.fromkeys(text for _, text in seeds), (task.result for task in tasks), strict=True))

@@ -1,8 +1,8 @@
 """Gathers what every thought wants to know, so that the engine and the embedder see all of it at once (DESIGN §6).
 
 Thoughts of different agents read the same snapshot and never each other's results, so the order in which answers arrive
-cannot matter: an answer resumes exactly its own thought. Seeds are named by agent, step, purpose, which of the agent's
-thoughts it is, and how often that thought has asked for that purpose.
+cannot matter: an answer resumes exactly its own thought. Seeds are named by agent, step, topic and purpose, which of
+the agent's thoughts on that topic it is, and how often that thought has asked for that purpose.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from localville.sim.town import AgentState
 
 @dataclass
 class Task:
-    """One agent's thought under way; ``result`` is set when it is done."""
+    """One agent's thought under way; ``result`` is set when it is done. ``topic`` tells it from others of the step."""
 
     agent: AgentState
     thought: Thought[Any]
+    topic: str = ""
     result: Any = None
     done: bool = False
 
@@ -58,7 +59,8 @@ class Scheduler:
         """
         ordinals: Counter[tuple[int, str]] = Counter()
         # Counted by thought, not by agent: of two thoughts of one agent either may be answered first.
-        nth = [sum(other.agent is task.agent for other in tasks[:number]) for number, task in enumerate(tasks)]
+        names = [(task.agent.name, task.topic) for task in tasks]
+        nth = [names[:number].count(name) for number, name in enumerate(names)]
         asked: dict[tuple[int, int], Asked] = {}
         recalled: list[tuple[AgentState, tuple[int, ...]]] = []
         waiting: dict[Ticket, tuple[int, Ask, int, int]] = {}
@@ -69,10 +71,10 @@ class Scheduler:
             for number, value in sorted(resume, key=lambda item: item[0]):
                 request = self._advance(tasks[number], value)
                 if isinstance(request, Ask):
-                    name = tasks[number].agent.name
+                    name, topic = names[number]
                     ordinal = ordinals[number, request.purpose]
                     ordinals[number, request.purpose] += 1
-                    seed = seed_for(self.run_seed, name, step, request.purpose, nth[number], ordinal)
+                    seed = seed_for(self.run_seed, name, step, topic, request.purpose, nth[number], ordinal)
                     waiting[self.engine.submit(request, seed)] = (number, request, seed, counts[number])
                     counts[number] += 1
                 elif request is not None:

@@ -78,7 +78,7 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
     before = {agent.name: agent.to_json() for agent in state.agents}
     observations = _perceive(state, profile)
     _remember(state, scheduler, profile, ways, observations, facts)
-    tasks = [Task(agent, thought) for agent in state.agents if (thought := _due(state, agent, profile, ways))]
+    tasks = [Task(agent, thought, "act") for agent in state.agents if (thought := _due(state, agent, profile, ways))]
     facts.asks += scheduler.run(tasks, state.step, state.now)
     for task in tasks:
         _apply(state, task.agent, task.result, facts)
@@ -152,7 +152,7 @@ def _remember(
     for agent, text in observations:
         if text not in state.importance_known:
             first.setdefault(text, agent)
-    tasks = [Task(agent, rate(text, ways)) for text, agent in first.items()]
+    tasks = [Task(agent, rate(text, ways), "remember") for text, agent in first.items()]
     facts.asks += scheduler.run(tasks, state.step, state.now)
     state.importance_known.update({text: task.result for text, task in zip(first, tasks, strict=True)})
     rated = [(agent, text, state.importance_known[text]) for agent, text in observations]

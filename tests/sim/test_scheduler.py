@@ -75,12 +75,13 @@ def test_the_account_is_in_the_order_of_tasks_then_of_questions(scheduler):
     assert [(one.agent, one.answer.value) for one in asked] == [(BEN, "x"), (BEN, "y"), (ADA, "a")]
 
 
-def test_a_seed_is_named_by_run_agent_step_purpose_thought_and_how_often(scheduler):
+def test_a_seed_is_named_by_run_agent_step_topic_purpose_thought_and_how_often(scheduler):
     ada = agent(ADA)
-    asked = scheduler.run([Task(ada, asking("a", "b")), Task(ada, asking("c"))], 4, NOW)
-    names = [("a", 0, 0), ("b", 0, 1), ("c", 1, 0)]
+    tasks = [Task(ada, asking("a", "b"), "act"), Task(ada, asking("c"), "act"), Task(ada, asking("d"), "remember")]
+    asked = scheduler.run(tasks, 4, NOW)
+    names = [("a", "act", 0, 0), ("b", "act", 0, 1), ("c", "act", 1, 0), ("d", "remember", 0, 0)]
     assert {(one.answer.value, one.seed) for one in asked} == {
-        (text, seed_for(7, ADA, 4, "echo", thought, ordinal)) for text, thought, ordinal in names
+        (text, seed_for(7, ADA, 4, topic, "echo", thought, ordinal)) for text, topic, thought, ordinal in names
     }
 
 
