@@ -6,6 +6,7 @@ TOML in, frozen pydantic objects out. Anything unknown in a file is an error tha
 from __future__ import annotations
 
 import tomllib
+import unicodedata
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
@@ -16,12 +17,23 @@ from localville.assets import personas_dir
 from localville.clock import SimTime, format_clock, parse_clock
 from localville.errors import ConfigError, InputError, PersonaError
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+
+def composed(value: Any) -> Any:
+    """One way to write an accent, so that a name typed on a Mac is the name in the file (Unicode NFC)."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
+Composed = BeforeValidator(composed)
+Text = Annotated[str, Composed, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^:\x00-\x1f\x7f]+$")
+    str,
+    Composed,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^:\x00-\x1f\x7f]+$"),
 ]
 Place = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+    str,
+    Composed,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$"),
 ]
 """A sector, or ``sector:arena``."""
 
@@ -199,7 +211,7 @@ def load_cast(scenario: Scenario, path: Path, only: tuple[str, ...] = ()) -> tup
         return tuple(cast)
     chosen = []
     for want in only:
-        hits = [p for p in cast if want.strip().casefold() in (p.name.casefold(), p.first_name.casefold())]
+        hits = [p for p in cast if composed(want).strip().casefold() in (p.name.casefold(), p.first_name.casefold())]
         if len(hits) != 1:
             close = get_close_matches(want, [*names, *(p.first_name for p in cast)], 1)
             hint = f"Did you mean '{close[0]}'?" if close else f"The cast: {', '.join(names)}"

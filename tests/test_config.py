@@ -115,6 +115,9 @@ class TestPersona:
     def test_an_unknown_key_that_is_like_none_is_named(self, tmp_path):
         assert "'zzz'" in said(tmp_path, zzz="1")
 
+    def test_an_accent_is_written_in_one_way_only(self, tmp_path):
+        assert persona(tmp_path, name='"Zoe\u0308 Muller"').name == "Zo\u00eb Muller"
+
     @pytest.mark.parametrize("key", list(GOOD))
     def test_a_missing_key_is_named(self, tmp_path, key):
         text = said(tmp_path, **{key: None})

@@ -160,7 +160,7 @@ def list_runs(
             continue
         try:
             with RunReader.open(path) as reader:
-                config, (step, at, end) = reader.manifest["config"], reader.last_step()
+                config, (step, _, end), at = reader.manifest["config"], reader.last_step(), reader.lived_until()
         except RunError as fault:
             rows.append({"run": str(path), "fault": str(fault)})
             continue

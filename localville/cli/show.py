@@ -120,7 +120,7 @@ def print_summary(folder: Path, as_json: bool) -> None:
     from localville.record.reader import RunReader
 
     with RunReader.open(folder) as reader:
-        totals, (step, at, end) = reader.totals(), reader.last_step()
+        totals, (step, _, end), at = reader.totals(), reader.last_step(), reader.lived_until()
     asks, retries, prompt, reused, _, generated = (sum(int(row[i]) for row in totals) for i in range(1, 7))
     summary = {
         "run": str(folder),
@@ -152,10 +152,11 @@ def _one(reader: RunReader, agent: str) -> str:
     """The agent of a first or full name. Raises RunError with the nearest match."""
     from difflib import get_close_matches
 
+    from localville.config import composed
     from localville.errors import RunError
 
     names = reader.agents()
-    wanted = agent.strip().casefold()
+    wanted = composed(agent).strip().casefold()
     hits = [name for name in names if wanted in (name.casefold(), name.split()[0].casefold())]
     if len(hits) != 1:
         close = get_close_matches(agent, [*names, *(name.split()[0] for name in names)], 1)

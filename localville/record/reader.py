@@ -80,6 +80,13 @@ class RunReader:
             raise RunCorrupt("the run has not lived a step yet", where=str(self.folder), next=next_step)
         return rows[0][0], SimTime(rows[0][1]), rows[0][2]
 
+    def lived_until(self) -> SimTime:
+        """Up to when the town has been lived: where it would go on, at most its configured end."""
+        town = self.checkpoint().get("")
+        if town is None:
+            return self.last_step()[1]
+        return SimTime(min(int(town["now"]), int(town["until"])))
+
     def timeline(self, agent: str) -> list[Line]:
         """What an agent did, in order."""
         query = """SELECT start, "end", emoji, text, sector, arena, object, object_state FROM actions

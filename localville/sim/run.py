@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from localville.clock import SimTime
 from localville.config import Persona, RunConfig
-from localville.errors import RunCorrupt
+from localville.errors import RunCorrupt, RunError
 from localville.llm.engine import Engine
 from localville.memory.embed import Embedder, Embeddings
 from localville.memory.index import MemoryIndex
@@ -106,6 +106,13 @@ class Run:
             personas = [Persona.model_validate(data) for data in reader.personas()]
             recorded = {persona.name: reader.memories(persona.name) for persona in personas}
             ways = reader.manifest["ways"]
+        widths = {len(vector) for memories in recorded.values() for _, vector in memories}
+        if widths - {embedder.dimension}:
+            raise RunError(
+                f"its memories have vectors of {widths.pop()} numbers, this embedder makes {embedder.dimension}",
+                where=str(folder),
+                next="Go on with the model and embedder that run.toml names",
+            )
         store = Store.open(folder)
         agents, vectors, importance = [], {}, {}
         for persona in personas:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from localville.errors import EngineError, RunExists, RunNotFound
+from localville.errors import EngineError, RunError, RunExists, RunNotFound
 from localville.llm.engine import Answer, Ask, Ticket
 from localville.llm.scripted import ScriptedEngine
+from localville.memory.embed import HashingEmbedder
 from localville.record.reader import RunReader
+from localville.sim.run import Run
 from localville.sim.step import StepFacts
+from tests.people import street
 from tests.sim.living import Shuffled, Wrapped, begin, live, lived, resume, rows
 
 
@@ -88,6 +91,11 @@ class TestInPieces:
     def test_a_folder_that_is_in_use_is_not_written_over(self, whole):
         with pytest.raises(RunExists):
             begin(whole[0])
+
+    def test_another_embedder_is_refused_in_words(self, tmp_path):
+        live(begin(tmp_path / "run"), 1)
+        with pytest.raises(RunError, match="vectors of 384 numbers, this embedder makes 8"):
+            Run.resume(tmp_path / "run", street(), ScriptedEngine(), HashingEmbedder(8))
 
     def test_a_folder_that_is_no_run_cannot_be_gone_on_with(self, tmp_path):
         with pytest.raises(RunNotFound):
