@@ -18,6 +18,7 @@ DAY = 24 * HOUR
 
 _EPOCH = datetime(1970, 1, 1)
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)")
+_DATE = re.compile(r"\b(?:on )?(\d{1,2} [A-Z][a-z]+ \d{4})\b")
 _DAY_CLOCK = re.compile(r"day\s+(\d{1,4})\s+(\S+)", re.IGNORECASE)
 
 
@@ -76,6 +77,16 @@ class SimTime:
 
     def _datetime(self) -> datetime:
         return _EPOCH + timedelta(seconds=self.seconds)
+
+
+def nearby_days(text: str, now: SimTime) -> str:
+    """Says yesterday, today and tomorrow where a text names their date: ``tomorrow (14 February 2023)``.
+
+    A small model that reads both dates does not work out how far apart they are, and holds tomorrow's party today.
+    """
+    names = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+    near = {(now + days * DAY).date_words.partition(", ")[2]: word for days, word in names.items()}
+    return _DATE.sub(lambda m: f"{near[m[1]]} ({m[1]})" if m[1] in near else m[0], text)
 
 
 def parse_clock(text: str) -> int:

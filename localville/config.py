@@ -99,6 +99,8 @@ class Profile(_Frozen):
     plan_chunks_min: int = 5
     plan_chunks_max: int = 8
     """Chunks of a day; paper §4.3."""
+    plan_drafts: int = 3
+    """Day plans written at once, of which the best is taken (ENGINE §5). Ours."""
     action_minutes: tuple[int, ...] = (5, 10, 15)
     """Lengths of a fine action; paper §4.3."""
     actions_per_hour: int = 5

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localville.clock import DAY, HOUR, MINUTE, SimTime, format_clock, parse_clock, parse_moment
+from localville.clock import DAY, HOUR, MINUTE, SimTime, format_clock, nearby_days, parse_clock, parse_moment
 from localville.errors import ConfigError
 
 START = SimTime.of("2023-02-13", "06:00")
@@ -99,3 +99,20 @@ class TestMoment:
         moment = parse_moment(f"day {day} {format_clock(minute * MINUTE)}", START)
         assert moment.day_number(START) == day
         assert moment.second_of_day == minute * MINUTE
+
+
+class TestNearbyDays:
+    NOW = SimTime.of("2023-02-28", "23:50")
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("a party on 1 March 2023 at 5", "a party tomorrow (1 March 2023) at 5"),
+            ("27 February 2023", "yesterday (27 February 2023)"),
+            ("on 28 February 2023 and 2 March 2023", "today (28 February 2023) and 2 March 2023"),
+            ("11 March 2023", "11 March 2023"),
+            ("31 April 20233, 5 Apples 2023, 28 february 2023", "31 April 20233, 5 Apples 2023, 28 february 2023"),
+        ],
+    )
+    def test_dates_near_now_are_named(self, text, told):
+        assert nearby_days(text, self.NOW) == told

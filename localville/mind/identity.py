@@ -6,16 +6,17 @@ prefix of the agent's asks.
 
 from __future__ import annotations
 
+from localville.clock import SimTime, nearby_days
 from localville.config import Persona
 from localville.llm.engine import Part
 from localville.mind.prompting import part
 
 
-def description(persona: Persona) -> Part:
-    """The persona as a prompt part: name, age, traits, occupation, habits and present concern."""
-    return part("persona", "persona", persona=persona)
+def description(persona: Persona, now: SimTime) -> Part:
+    """The persona as a prompt part: name, age, traits, occupation, habits and present concern, as told today."""
+    return part("persona", "persona", persona=persona, concern=nearby_days(persona.concern, now))
 
 
-def short_description(persona: Persona) -> Part:
-    """Name, age and occupation, for questions about one moment of the day."""
-    return part("persona", "persona_short", persona=persona)
+def short_description(persona: Persona, now: SimTime) -> Part:
+    """Name, age, occupation and present concern, for questions about one part of the day."""
+    return part("persona", "persona_short", persona=persona, concern=nearby_days(persona.concern, now))

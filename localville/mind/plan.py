@@ -8,9 +8,10 @@ business and cannot be missed by a model: a day plan covers the waking day witho
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
-from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
+from localville.clock import DAY, HOUR, MINUTE, format_clock, nearby_days, parse_clock
 from localville.config import Persona
 from localville.errors import PersonaError
 from localville.llm.bounds import budget
@@ -28,7 +29,7 @@ from localville.llm.grammars import (
 )
 from localville.mind.identity import description, short_description
 from localville.mind.prompting import part, render
-from localville.mind.thought import Recall, Thought, View
+from localville.mind.thought import Compare, Recall, Thought, View
 from localville.world.residents import bed_of
 
 SLEEPING = "sleeping"
@@ -44,6 +45,8 @@ SHORTEST_CHUNK = 30 * MINUTE
 GRAIN = 5 * MINUTE
 """Plans and actions begin and end on these, as the shortest action does (paper §4.3)."""
 
+REPEATED = 0.5
+"""What a line's likeness to another of the same day costs a draft, beside its likeness to the habits; ours."""
 LINES_SHOWN = 8
 """Latest actions of the same hour put before the model; an hour has four to twelve."""
 LINES_BEFORE = 2
@@ -80,7 +83,9 @@ def wake_hour(view: View) -> Thought[int]:
     prior = tuple(-0.5 * ((at - habit) / WAKE_STEP / WAKE_SPREAD) ** 2 for at in times)
     situation = part("situation", "wake_ask", persona=view.persona, date=view.now.date_words)
     options = tuple(" " + format_clock(at) for at in times)
-    ask = Ask("wake", Prompt((description(view.persona), situation)), Choose(options, temperature=1.0, prior=prior))
+    ask = Ask(
+        "wake", Prompt((description(view.persona, view.now), situation)), Choose(options, temperature=1.0, prior=prior)
+    )
     answer = yield ask
     return times[options.index(answer.value)]
 
@@ -95,9 +100,15 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     prompt = Prompt(
         (
             Part("town", render("day_example")),
-            description(persona),
+            description(persona, view.now),
             part("persona", "day", places=places),
-            part("situation", "day_ask", persona=persona, memories=remembered, date=view.now.date_words),
+            part(
+                "situation",
+                "day_ask",
+                persona=persona,
+                memories=[nearby_days(text, view.now) for text in remembered],
+                date=view.now.date_words,
+            ),
         )
     )
     # A late start leaves less than the paper's five chunks; no chunk is shorter than half an hour.
@@ -105,8 +116,28 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     most = max(view.profile.plan_chunks_max, math.ceil((end - start) / (4 * HOUR)))
     home = bed_of(view.town, persona.home, persona.name).address.sector
     grammar = day_plan_grammar(start, end, places, first_place=home, min_chunks=fewest, max_chunks=most)
-    answer = yield Ask("plan.day", prompt, Write(grammar, budget(grammar), DAY_TEMPERATURE, repetition_penalty=1.05))
-    return parse_day_plan(answer.value)
+    form = Write(grammar, budget(grammar), DAY_TEMPERATURE, repetition_penalty=1.05)
+    answers = yield (Ask("plan.day", prompt, form),) * view.profile.plan_drafts
+    return (yield from _best([parse_day_plan(answer.value) for answer in answers], persona))
+
+
+def _best(drafts: list[tuple[PlannedChunk, ...]], persona: Persona) -> Thought[tuple[PlannedChunk, ...]]:
+    """Of several drafts of a day takes the one that is most like the person's habits and repeats itself least."""
+    if len(drafts) == 1:
+        return drafts[0]
+    days = [[f"{chunk.activity} at {chunk.place}" for chunk in draft] for draft in drafts]
+    habits = [clause for clause in re.split(r"[,;.]| and ", persona.lifestyle) if clause.strip()]
+    scores = [0.0] * len(drafts)
+    for number, day in enumerate(days):
+        for habit in habits:
+            likeness = yield Compare(habit, tuple(day))
+            scores[number] += max(likeness) / len(habits)
+        for at, line in enumerate(day):
+            others = (*day[:at], *day[at + 1 :])
+            if others:
+                likeness = yield Compare(line, others)
+                scores[number] -= REPEATED * max(likeness) / len(day)
+    return drafts[max(range(len(drafts)), key=lambda number: (scores[number], -number))]
 
 
 def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk | None:
@@ -126,7 +157,7 @@ def next_hours(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     prompt = Prompt(
         (
             Part("town", render("hours_example")),
-            short_description(persona),
+            short_description(persona, view.now),
             part(
                 "situation",
                 "hours_ask",
@@ -161,7 +192,7 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
     prompt = Prompt(
         (
             Part("town", render("hour_example", waking=not view.done_today)),
-            short_description(persona),
+            short_description(persona, view.now),
             part(
                 "situation",
                 "hour_ask",

@@ -1,6 +1,7 @@
 """What a thought is: a generator that yields what it wants to know and is resumed with what it learns (DESIGN law 1).
 
     Ask      a question to the model          → Answer
+    Asks     a tuple of questions, put at once → tuple[Answer], in their order
     Recall   a query to the memory stream     → tuple[Memory texts], best first
     Compare  a text and what it may be like   → tuple[float], cosine of each
 
@@ -37,7 +38,7 @@ class Compare:
     others: tuple[str, ...]
 
 
-Request: TypeAlias = Ask | Recall | Compare
+Request: TypeAlias = Ask | tuple[Ask, ...] | Recall | Compare
 T = TypeVar("T")
 Thought: TypeAlias = Generator[Request, Any, T]
 

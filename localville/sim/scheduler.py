@@ -64,21 +64,27 @@ class Scheduler:
         asked: dict[tuple[int, int], Asked] = {}
         recalled: list[tuple[AgentState, tuple[int, ...]]] = []
         waiting: dict[Ticket, tuple[int, Ask, int, int]] = {}
+        groups: dict[int, dict[int, Answer | None]] = {}
+        """Of thoughts that put several questions at once: the answers so far, by count."""
         counts = [0] * len(tasks)
         resume: list[tuple[int, Any]] = [(number, None) for number in range(len(tasks))]
         while resume or waiting:
             lookups: list[tuple[int, Recall | Compare]] = []
             for number, value in sorted(resume, key=lambda item: item[0]):
                 request = self._advance(tasks[number], value)
-                if isinstance(request, Ask):
-                    name, topic = names[number]
-                    ordinal = ordinals[number, request.purpose]
-                    ordinals[number, request.purpose] += 1
-                    seed = seed_for(self.run_seed, name, step, topic, request.purpose, nth[number], ordinal)
-                    waiting[self.engine.submit(request, seed)] = (number, request, seed, counts[number])
-                    counts[number] += 1
-                elif request is not None:
+                if isinstance(request, Recall | Compare):
                     lookups.append((number, request))
+                    continue
+                asks = () if request is None else request if isinstance(request, tuple) else (request,)
+                if isinstance(request, tuple):
+                    groups[number] = dict.fromkeys(range(counts[number], counts[number] + len(asks)))
+                for ask in asks:
+                    name, topic = names[number]
+                    ordinal = ordinals[number, ask.purpose]
+                    ordinals[number, ask.purpose] += 1
+                    seed = seed_for(self.run_seed, name, step, topic, ask.purpose, nth[number], ordinal)
+                    waiting[self.engine.submit(ask, seed)] = (number, ask, seed, counts[number])
+                    counts[number] += 1
             resume = self._look_up(tasks, lookups, now, recalled) if lookups else []
             if resume or not waiting:
                 continue
@@ -86,7 +92,12 @@ class Scheduler:
                 number, ask, seed, count = waiting.pop(ticket)
                 asked[number, count] = Asked(tasks[number].agent.name, ask, seed, answer)
                 self.on_answer(asked[number, count])
-                resume.append((number, answer))
+                if number not in groups:
+                    resume.append((number, answer))
+                    continue
+                groups[number][count] = answer
+                if None not in groups[number].values():
+                    resume.append((number, tuple(groups.pop(number).values())))
         for agent, ids in recalled:
             agent.stream.touch(ids, now)
         return [asked[key] for key in sorted(asked)]

@@ -57,6 +57,9 @@ def think(thought: Thought[T], engine: Engine | None = None, seed: int = 0) -> t
         match request:
             case Ask(purpose):
                 (value,) = generate(engine, [(request, seed_for(seed, purpose, len(wanted)))])
+            case tuple():
+                pairs = [(ask, seed_for(seed, ask.purpose, len(wanted), n)) for n, ask in enumerate(request)]
+                value = tuple(generate(engine, pairs))
             case Recall(_, k):
                 value = MEMORIES[:k]
             case Compare(text, others):
@@ -66,4 +69,5 @@ def think(thought: Thought[T], engine: Engine | None = None, seed: int = 0) -> t
 
 def asks(wanted: list[Request]) -> list[Ask]:
     """The questions to the model among what a thought wanted to know."""
-    return [request for request in wanted if isinstance(request, Ask)]
+    groups = (request if isinstance(request, tuple) else (request,) for request in wanted)
+    return [request for group in groups for request in group if isinstance(request, Ask)]

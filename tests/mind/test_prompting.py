@@ -115,7 +115,7 @@ def test_a_name_without_a_value_is_an_error_never_an_empty_text():
 )
 def test_what_people_write_is_data_and_is_put_in_as_it_is(text):
     person = somebody(traits=text, concern=f"Ada thinks of {text}")
-    assert description(person).text.count(text) == 2
+    assert description(person, view_of().now).text.count(text) == 2
     assert text in importance_ask(text, {}).prompt.text()
     state = asks(think(object_state(view_of(person), text, Address("House", "bedroom", "desk")))[1])[0]
     assert text in state.prompt.text()
@@ -129,4 +129,4 @@ def test_what_people_write_is_data_and_is_put_in_as_it_is(text):
 def test_a_person_is_told_whole():
     person = somebody("李 小龙", occupation="an actor")
     for fact in (person.name, str(person.age), person.traits, person.occupation, person.lifestyle, person.concern):
-        assert fact in description(person).text
+        assert fact in description(person, view_of().now).text

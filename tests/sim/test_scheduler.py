@@ -86,6 +86,23 @@ def test_a_seed_is_named_by_run_agent_step_topic_purpose_thought_and_how_often(s
 
 
 @pytest.mark.parametrize("dice", range(5))
+def test_several_questions_at_once_are_answered_in_their_order(scheduler, dice):
+    def drafting(*groups: str) -> Thought[list[str]]:
+        said = []
+        for group in groups:
+            answers = yield tuple(ask(text) for text in group)
+            said.append("".join(answer.value for answer in answers))
+        return said
+
+    scheduler.engine = Shuffled(dice, lambda: ScriptedEngine({"echo": lambda ask, _: ask.prompt.text()}))
+    tasks = [Task(agent(ADA), drafting("abc", "d")), Task(agent(BEN), drafting("xyz", "uvw"))]
+    asked = scheduler.run(tasks, 4, NOW)
+    assert [task.result for task in tasks] == [["abc", "d"], ["xyz", "uvw"]]
+    assert "".join(one.answer.value for one in asked) == "abcdxyzuvw"
+    assert len({one.seed for one in asked}) == len(asked)
+
+
+@pytest.mark.parametrize("dice", range(5))
 def test_the_order_of_answers_changes_no_seed_even_within_one_head(scheduler, dice):
     def tasks() -> list[Task]:
         ada = agent(ADA)
