@@ -204,18 +204,20 @@ class Run:
             "asks": [_ask_row(asked) for asked in facts.asks],
             "memories": [],
             "accesses": [],
+            "repeats": [],
         }
         for agent in self.state.agents:
-            new, touched = agent.stream.drain_changes()
+            new, touched, repeated = agent.stream.drain_changes()
             vectors = self.scheduler.embedder.embed([memory.text for memory in new])
             for memory, vector in zip(new, vectors, strict=True):
-                evidence = json.dumps(memory.evidence)
+                lists = (json.dumps(memory.evidence), json.dumps(memory.people, ensure_ascii=False))
                 when = (memory.created.seconds, memory.last_access.seconds)
                 blob = vector.astype("<f4").tobytes()
-                rows["memories"].append(
-                    (agent.name, memory.id, memory.kind.value, memory.text, *when, memory.importance, evidence, blob)
-                )
+                head = (agent.name, memory.id, memory.kind.value, memory.text)
+                # The column is counted up by `repeats`, of this very step too.
+                rows["memories"].append((*head, *when, memory.importance, *lists, 1, blob))
             rows["accesses"] += [(agent.name, memory.id) for memory in touched]
+            rows["repeats"] += [(agent.name, memory.id) for memory in repeated]
         parts = [part for asked in facts.asks for part in asked.ask.prompt.parts]
         states: list[tuple[str, dict[str, Any]]] = [(agent.name, agent.to_json()) for agent in facts.changed]
         objects = {str(address): words for address, words in self.state.object_states.items()}

@@ -162,11 +162,15 @@ def _remember(
 def append_memories(
     scheduler: Scheduler, at: SimTime, kind: MemoryKind, rated: list[tuple[AgentState, str, int]]
 ) -> None:
-    """Appends memories to their streams and indexes, with one embedding call."""
+    """Appends memories to their streams and indexes, with one embedding call; what was observed before is reinforced."""
     if not rated:
         return
     vectors = scheduler.embedder.embed([text for _, text, _ in rated])
     for (agent, text, importance), vector in zip(rated, vectors, strict=True):
+        known = agent.stream.observed(text) if kind is MemoryKind.OBSERVATION else None
+        if known is not None:
+            agent.stream.reinforce(known, at)
+            continue
         memory = agent.stream.append(text, kind, at, importance)
         agent.index.add(memory.id, vector)
 

@@ -78,13 +78,14 @@ class TestReading:
 
     @pytest.mark.parametrize(("later", "known"), [(-1, 0), (0, 1), (59, 1), (60, 2), (119, 2), (10_000, 3)])
     def test_memories_can_be_had_as_they_were_at_a_moment(self, tmp_path, later, known):
-        """Step n makes memory n + 1, and retrieves it and the first."""
+        """Step n makes memory n + 1, retrieves it and the first, and sees the one before again."""
         store, then = new_store(tmp_path), {}
         for number in range(3):
             at, name = START + 60 * number, f"Ada reads page {number}"
-            row = (ADA, number + 1, "observation", name, at.seconds, at.seconds, 3, "[]", VECTOR.tobytes())
+            row = (ADA, number + 1, "observation", name, at.seconds, at.seconds, 3, "[]", "[]", 1, VECTOR.tobytes())
             touched = [(ADA, memory) for memory in sorted({1, number + 1})]
-            store.write_step(number, at, {"memories": [row], "accesses": touched})
+            again = [(ADA, number)] if number else []
+            store.write_step(number, at, {"memories": [row], "accesses": touched, "repeats": again})
             with RunReader.open(tmp_path) as reader:
                 then[number + 1] = [memory for memory, _ in reader.memories(ADA)]
         store.close()
