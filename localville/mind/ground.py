@@ -10,12 +10,10 @@ right one was always among them, ENGINE §5), then the model decides, by the mod
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-
 from localville.llm.engine import Ask, Choose, Part, Prompt, Write
 from localville.llm.grammars import load_grammar, parse_object_state
 from localville.mind.emoji import EMOJI, SLEEP_EMOJI
+from localville.mind.naming import named_sectors
 from localville.mind.plan import SLEEPING
 from localville.mind.prompting import part, render
 from localville.mind.thought import Action, Compare, Thought, View
@@ -51,7 +49,8 @@ def asleep(view: View, start: int, end: int) -> Action:
 
 def choose_sector(view: View, text: str, planned: str) -> Thought[str]:
     """Keeps to the planned sector; if the activity names others that the agent knows, the model says which it means."""
-    named, spelled = _named_sectors(text, planned, view.tree.sectors())
+    names, spelled = named_sectors(text, view.tree.sectors())
+    named = [sector for sector in names if sector != planned]
     if not named:
         return planned
     situation = part("situation", "sector_ask", persona=view.persona, place=planned, text=spelled)
@@ -110,26 +109,6 @@ def known_things(view: View, sector: str) -> list[Thing]:
         for name in view.tree.objects(sector, arena)
     ]
     return known or [thing for arena in view.town.sector(Address(sector)).arenas for thing in arena.things]
-
-
-def _named_sectors(text: str, planned: str, known: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """The sectors other than the planned one that a text names, and the text with their full names.
-
-    A sector is named by its whole name or by its last word, if no other known sector has the same: "the cafe". A small
-    model copies the name it has just read and finds "the cafe" nowhere (docs/log.md).
-    """
-    last = Counter(sector.split()[-1].casefold() for sector in known)
-    named = []
-    for sector in known:
-        words = [re.escape(sector)]
-        if last[sector.split()[-1].casefold()] == 1:
-            words.append(re.escape(sector.split()[-1]))
-        pattern = re.compile(rf"\b(?:the )?(?:{'|'.join(words)})\b", re.IGNORECASE)
-        spelled, count = pattern.subn(sector.replace("\\", r"\\"), text)
-        if count and sector != planned:
-            named.append(sector)
-            text = spelled
-    return tuple(named), text
 
 
 def _described(thing: Thing) -> str:

@@ -8,7 +8,6 @@ business and cannot be missed by a model: a day plan covers the waking day witho
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 from localville.clock import DAY, HOUR, MINUTE, format_clock, nearby_days, parse_clock
@@ -27,9 +26,10 @@ from localville.llm.grammars import (
     parse_hour,
     parse_hours,
 )
+from localville.mind.drafts import best_draft
 from localville.mind.identity import description, short_description
 from localville.mind.prompting import part, render
-from localville.mind.thought import Compare, Recall, Thought, View
+from localville.mind.thought import Recall, Thought, View
 from localville.world.residents import bed_of
 
 SLEEPING = "sleeping"
@@ -45,8 +45,6 @@ SHORTEST_CHUNK = 30 * MINUTE
 GRAIN = 5 * MINUTE
 """Plans and actions begin and end on these, as the shortest action does (paper §4.3)."""
 
-REPEATED = 0.5
-"""What a line's likeness to another of the same day costs a draft, beside its likeness to the habits; ours."""
 LINES_SHOWN = 8
 """Latest actions of the same hour put before the model; an hour has four to twelve."""
 LINES_BEFORE = 2
@@ -118,26 +116,7 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     grammar = day_plan_grammar(start, end, places, first_place=home, min_chunks=fewest, max_chunks=most)
     form = Write(grammar, budget(grammar), DAY_TEMPERATURE, repetition_penalty=1.05)
     answers = yield (Ask("plan.day", prompt, form),) * view.profile.plan_drafts
-    return (yield from _best([parse_day_plan(answer.value) for answer in answers], persona))
-
-
-def _best(drafts: list[tuple[PlannedChunk, ...]], persona: Persona) -> Thought[tuple[PlannedChunk, ...]]:
-    """Of several drafts of a day takes the one that is most like the person's habits and repeats itself least."""
-    if len(drafts) == 1:
-        return drafts[0]
-    days = [[f"{chunk.activity} at {chunk.place}" for chunk in draft] for draft in drafts]
-    habits = [clause for clause in re.split(r"[,;.]| and ", persona.lifestyle) if clause.strip()]
-    scores = [0.0] * len(drafts)
-    for number, day in enumerate(days):
-        for habit in habits:
-            likeness = yield Compare(habit, tuple(day))
-            scores[number] += max(likeness) / len(habits)
-        for at, line in enumerate(day):
-            others = (*day[:at], *day[at + 1 :])
-            if others:
-                likeness = yield Compare(line, others)
-                scores[number] -= REPEATED * max(likeness) / len(day)
-    return drafts[max(range(len(drafts)), key=lambda number: (scores[number], -number))]
+    return (yield from best_draft([parse_day_plan(answer.value) for answer in answers], persona, places))
 
 
 def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk | None:

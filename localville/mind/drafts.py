@@ -1,0 +1,56 @@
+"""The best of several drafts of a day: fewest faults, then nearest to the person's habits.
+
+A small model writes a good day in most tries and a silly one in some (ENGINE §5); what is silly in a plan can be told
+without a model. A fault is a line that says again what an earlier one said, or that names another place than its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from localville.config import Persona
+from localville.llm.grammars import PlannedChunk
+from localville.mind.naming import named_sectors
+from localville.mind.thought import Compare, Thought
+
+SAME = 0.75
+"""Cosine from which two lines say the same: "have lunch at the cafe", "eat lunch at the cafe"; ours."""
+
+Draft: TypeAlias = tuple[PlannedChunk, ...]
+
+
+def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str]) -> Thought[Draft]:
+    """Takes the draft with the fewest faults; of equals the one most like the habits, then the first."""
+    if len(drafts) == 1:
+        return drafts[0]
+    scores = []
+    for draft in drafts:
+        faults = yield from faults_of(draft, places)
+        habit = yield from _likeness_to_habits(draft, persona)
+        scores.append((-faults, habit))
+    return drafts[max(range(len(drafts)), key=lambda number: (*scores[number], -number))]
+
+
+def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
+    """Counts the lines that repeat an earlier one, and those that name another place than their own."""
+    faults = 0
+    for number, chunk in enumerate(draft):
+        named, _ = named_sectors(chunk.activity, places)
+        faults += any(place != chunk.place for place in named)
+        if number:
+            likeness = yield Compare(chunk.activity, tuple(earlier.activity for earlier in draft[:number]))
+            faults += max(likeness) >= SAME
+    return faults
+
+
+def _likeness_to_habits(draft: Draft, persona: Persona) -> Thought[float]:
+    """The mean over the clauses of the habits of how like the likest line is, -1..1."""
+    lines = tuple(f"{chunk.activity} at {chunk.place}" for chunk in draft)
+    clauses = [clause for clause in re.split(r"[,;.]| and ", persona.lifestyle) if clause.strip()]
+    total = 0.0
+    for clause in clauses:
+        likeness = yield Compare(clause, lines)
+        total += max(likeness)
+    return total / max(len(clauses), 1)
