@@ -105,6 +105,17 @@ class Profile(_Frozen):
     """Lengths of a fine action; paper §4.3."""
     actions_per_hour: int = 5
     """At most. Ours: with twelve of five minutes a small model runs out of things to do and has breakfast again."""
+    reflect_threshold: int = 150
+    """Summed importance of new observations and chats that sets off a reflection; paper §4.2."""
+    reflect_latest: int = 100
+    """Latest memories that the focal questions are about; paper §4.2."""
+    reflect_shown: int = 20
+    """Of these, the most important are put before the model. Ours: what a small model uses."""
+    reflect_questions: int = 3
+    reflect_insights: int = 5
+    """Questions, and insights a question at most; paper §4.2, PAPER §10."""
+    retrieve_reflection: int = 10
+    """Memories put before an insight. Ours; the original retrieves 30 (PAPER §10)."""
     plan_importance: int = 5
     """Importance of a plan memory; PAPER §10."""
 

@@ -104,7 +104,7 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
                 "situation",
                 "day_ask",
                 persona=persona,
-                memories=[nearby_days(text, view.now) for text in remembered],
+                memories=[nearby_days(memory.text, view.now) for memory in remembered],
                 date=view.now.date_words,
             ),
         )

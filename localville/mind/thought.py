@@ -2,7 +2,8 @@
 
     Ask      a question to the model          → Answer
     Asks     a tuple of questions, put at once → tuple[Answer], in their order
-    Recall   a query to the memory stream     → tuple[Memory texts], best first
+    Recall   a query to the memory stream     → tuple[Memory], best first
+    Latest   the end of the memory stream     → tuple[Memory], oldest first
     Compare  a text and what it may be like   → tuple[float], cosine of each
 
 A thought reads no clock, calls no model and touches no file; the scheduler serves it. All it may know of the world is in
@@ -24,10 +25,17 @@ from localville.world.places import Address, PlaceTree, Town
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Asks the agent's own memory stream for the ``k`` best memories for a query (paper §4.1); texts come back."""
+    """Asks the agent's own memory stream for the ``k`` best memories for a query (paper §4.1)."""
 
     query: str
     k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """Asks the agent's own memory stream for its latest ``n`` memories; that does not count as retrieval."""
+
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,7 @@ class Compare:
     others: tuple[str, ...]
 
 
-Request: TypeAlias = Ask | tuple[Ask, ...] | Recall | Compare
+Request: TypeAlias = Ask | tuple[Ask, ...] | Recall | Latest | Compare
 T = TypeVar("T")
 Thought: TypeAlias = Generator[Request, Any, T]
 
@@ -56,6 +64,8 @@ class View:
     profile: Profile
     ways: Mapping[str, str]
     """How this model is best asked, by purpose; see models/catalog.toml."""
+    people: tuple[str, ...] = ()
+    """The names of all who live in the town, in id order."""
     day_plan: tuple[PlannedChunk, ...] = ()
     hours: tuple[PlannedChunk, ...] = ()
     """The hours of the present part of the day."""

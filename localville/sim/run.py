@@ -121,7 +121,7 @@ class Run:
                 stream.restore(memory)
                 index.add(memory.id, vector)
                 vectors[memory.text] = vector
-                if memory.kind is MemoryKind.OBSERVATION:
+                if memory.kind is not MemoryKind.PLAN:  # plans are not rated
                     importance[memory.text] = memory.importance
             stream.drain_changes()
             if persona.name in checkpoint:
@@ -183,6 +183,8 @@ class Run:
         known.update(zip(dict.fromkeys(text for _, text in seeds), (task.result for task in tasks), strict=True))
         rated = [(agent, text, known[text]) for agent, text in seeds]
         append_memories(self.scheduler, self.state.now, MemoryKind.OBSERVATION, rated)
+        for agent in self.state.agents:
+            agent.unreflected = 0  # what was always known sets off no reflection
         facts.moved = [(agent.name, agent.tile) for agent in self.state.agents]
         facts.changed = list(self.state.agents)
         return facts
@@ -200,6 +202,7 @@ class Run:
             "actions": [
                 (name, a.start, a.end, a.text, *a.address, a.object_state, a.emoji) for name, a in facts.actions
             ],
+            "questions": facts.questions,
             "object_states": list(facts.states.items()),
             "asks": [_ask_row(asked) for asked in facts.asks],
             "memories": [],

@@ -27,6 +27,7 @@ from localville.mind.plan import (
     next_hours,
     wake_hour,
 )
+from localville.mind.reflect import Reflected, reflect
 from localville.mind.thought import Action, Thought, View
 from localville.sim.scheduler import Asked, Scheduler, Task
 from localville.sim.town import AgentState, TownState
@@ -36,7 +37,7 @@ from localville.world.sight import Kind, Percept, fresh, perceive
 
 
 class Event(NamedTuple):
-    """One thing that happened: ``kind`` is wake, plan, act, arrive, sleep."""
+    """One thing that happened: ``kind`` is wake, act, arrive, sleep, reflect."""
 
     agent: str
     kind: str
@@ -53,6 +54,8 @@ class StepFacts:
     asks: list[Asked] = field(default_factory=list)
     day_plans: list[tuple[str, tuple[PlannedChunk, ...]]] = field(default_factory=list)
     hours: list[tuple[str, tuple[PlannedChunk, ...]]] = field(default_factory=list)
+    questions: list[tuple[str, str]] = field(default_factory=list)
+    """Agent and focal question."""
     actions: list[tuple[str, Action]] = field(default_factory=list)
     moved: list[tuple[str, Tile]] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
@@ -79,9 +82,16 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
     observations = _perceive(state, profile)
     _remember(state, scheduler, profile, ways, observations, facts)
     tasks = [Task(agent, thought, "act") for agent in state.agents if (thought := _due(state, agent, profile, ways))]
-    facts.asks += scheduler.run(tasks, state.step, state.now)
+    reflections = [
+        Task(agent, reflect(_view(state, agent, profile, ways)), "reflect")
+        for agent in state.agents
+        if not agent.asleep and agent.unreflected >= profile.reflect_threshold
+    ]
+    facts.asks += scheduler.run([*tasks, *reflections], state.step, state.now)
     for task in tasks:
         _apply(state, task.agent, task.result, facts)
+    for task in reflections:
+        _conclude(state, scheduler, task.agent, task.result, facts)
     plans = [(agent, text, profile.plan_importance) for agent, text in _plan_texts(state, facts)]
     append_memories(scheduler, state.now, MemoryKind.PLAN, plans)
     _walk(state, facts)
@@ -173,6 +183,8 @@ def append_memories(
             continue
         memory = agent.stream.append(text, kind, at, importance)
         agent.index.add(memory.id, vector)
+        if kind in (MemoryKind.OBSERVATION, MemoryKind.CHAT):
+            agent.unreflected += importance
 
 
 # ---- 3 think ---------------------------------------------------------------------------------------------------------
@@ -181,18 +193,7 @@ def append_memories(
 def _due(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[str, str]) -> Thought[Decision] | None:
     """The thought that is due for an agent now, if any."""
     now = state.now.seconds
-    view = View(
-        persona=agent.persona,
-        now=state.now,
-        town=state.town,
-        tree=agent.tree,
-        at=state.town.where(agent.tile),
-        profile=profile,
-        ways=ways,
-        day_plan=agent.day_plan,
-        hours=agent.hours,
-        done_today=agent.done_today,
-    )
+    view = _view(state, agent, profile, ways)
     if agent.asleep:
         if agent.wake_at is None:
             return _decide_waking(view)
@@ -200,6 +201,22 @@ def _due(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[st
     if agent.action is None or now >= agent.action.end:
         return _go_on(view, agent.planned)
     return None
+
+
+def _view(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[str, str]) -> View:
+    return View(
+        persona=agent.persona,
+        now=state.now,
+        town=state.town,
+        tree=agent.tree,
+        at=state.town.where(agent.tile),
+        profile=profile,
+        ways=ways,
+        people=tuple(other.name for other in state.agents),
+        day_plan=agent.day_plan,
+        hours=agent.hours,
+        done_today=agent.done_today,
+    )
 
 
 def _due_at(agent: AgentState) -> int:
@@ -290,6 +307,22 @@ def _apply(state: TownState, agent: AgentState, decision: Decision, facts: StepF
         agent.done_today = (*agent.done_today, (state.now.second_of_day, action.text))
         agent.to_remember = (*agent.to_remember, f"{agent.name} is {action.text}")
         facts.events.append(Event(agent.name, "act", f"{agent.name} is {action.text}"))
+
+
+def _conclude(
+    state: TownState, scheduler: Scheduler, agent: AgentState, reflected: Reflected, facts: StepFacts
+) -> None:
+    """Stores what a reflection came to; the count towards the next one begins anew."""
+    agent.unreflected = 0
+    facts.questions += [(agent.name, question) for question in reflected.questions]
+    vectors = scheduler.embedder.embed([insight.text for insight in reflected.insights])
+    for insight, vector in zip(reflected.insights, vectors, strict=True):
+        memory = agent.stream.append(
+            insight.text, MemoryKind.REFLECTION, state.now, insight.importance, insight.evidence
+        )
+        agent.index.add(memory.id, vector)
+        state.importance_known[insight.text] = insight.importance
+        facts.events.append(Event(agent.name, "reflect", insight.text))
 
 
 def _goal(state: TownState, agent: AgentState, action: Action) -> tuple[Tile, ...]:

@@ -45,6 +45,8 @@ class AgentState:
     planned: tuple[PlannedAction, ...] = ()
     """Fine actions still to come, the nearest first."""
     done_today: tuple[tuple[int, str], ...] = ()
+    unreflected: int = 0
+    """Summed importance of observations and chats since the last reflection."""
     recent: tuple[str, ...] = ()
     """The latest percepts, for retention."""
     to_remember: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ class AgentState:
             "hours": [_plain(chunk) for chunk in self.hours],
             "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
+            "unreflected": self.unreflected,
             "recent": list(self.recent),
             "to_remember": list(self.to_remember),
         }
@@ -103,6 +106,7 @@ class AgentState:
             hours=tuple(PlannedChunk(**chunk) for chunk in data["hours"]),
             planned=tuple(PlannedAction(**action) for action in data["planned"]),
             done_today=tuple((second, text) for second, text in data["done_today"]),
+            unreflected=data["unreflected"],
             recent=tuple(data["recent"]),
             to_remember=tuple(data["to_remember"]),
         )

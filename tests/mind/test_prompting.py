@@ -19,8 +19,9 @@ from localville.mind.identity import description
 from localville.mind.importance import importance_ask
 from localville.mind.plan import day_plan, next_actions, next_hours, wake_hour
 from localville.mind.prompting import PROMPTS, render
+from localville.mind.reflect import focal_questions, reflect
 from localville.world.places import Address
-from tests.mind.driving import asks, think, view_of
+from tests.mind.driving import MEMORIES, asks, think, view_of
 from tests.people import somebody
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -41,6 +42,7 @@ def questions() -> dict[str, Ask]:
         "day": day_plan(view_of()),
         "hours": next_hours(view_of(clock="08:00", day_plan=PLAN)),
         "hour": next_actions(hour),
+        "reflect_questions": focal_questions(view_of(), MEMORIES),
         "hour_waking": next_actions(view_of(hours=PLAN[:1])),
         "sector": choose_sector(view_of(), "going to the cafe", "House"),
         "place_channel": choose_object(view_of(), "writing a letter", "House"),
@@ -48,6 +50,7 @@ def questions() -> dict[str, Ask]:
         "object_state": object_state(view_of(), "writing a letter", Address("House", "bedroom", "desk")),
     }
     found = {name: asks(think(thought)[1])[0] for name, thought in thoughts.items()}
+    found["reflect_insights"] = asks(think(reflect(view_of(people=("Ada Lovelace", "Zoë 李"))))[1])[1]
     for way in ("continue", "channel"):
         found[f"importance_{way}"] = importance_ask("Ada Lovelace is eating toast", {"importance": way})
     return found

@@ -40,6 +40,7 @@ STATES = st.fixed_dictionaries(
         "hours": tuples(st.builds(PlannedChunk, SECONDS, SECONDS, TEXT, TEXT)),
         "planned": tuples(st.builds(PlannedAction, SECONDS, st.sampled_from([5, 10, 15]), TEXT)),
         "done_today": tuples(st.tuples(SECONDS, TEXT)),
+        "unreflected": SECONDS,
         "recent": tuples(TEXT),
         "to_remember": tuples(TEXT),
     }
