@@ -20,6 +20,7 @@ from localville.clock import SimTime
 from localville.config import Persona, Profile
 from localville.llm.engine import Ask
 from localville.llm.grammars import PlannedChunk
+from localville.mind.promise import Promise
 from localville.world.places import Address, PlaceTree, Town
 
 
@@ -66,6 +67,8 @@ class View:
     """How this model is best asked, by purpose; see models/catalog.toml."""
     people: tuple[str, ...] = ()
     """The names of all who live in the town, in id order."""
+    promises: tuple[Promise, ...] = ()
+    """What it has agreed to do, oldest first."""
     day_plan: tuple[PlannedChunk, ...] = ()
     hours: tuple[PlannedChunk, ...] = ()
     """The hours of the present part of the day."""

@@ -213,6 +213,7 @@ def _view(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[s
         profile=profile,
         ways=ways,
         people=tuple(other.name for other in state.agents),
+        promises=agent.promises,
         day_plan=agent.day_plan,
         hours=agent.hours,
         done_today=agent.done_today,

@@ -14,12 +14,13 @@ from localville.config import Persona
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.index import MemoryIndex
 from localville.memory.stream import MemoryStream
+from localville.mind.promise import Promise
 from localville.mind.thought import Action
 from localville.world.grid import Tile
 from localville.world.places import Address, PlaceTree, Town
 
 
-def _plain(value: Action | PlannedChunk | PlannedAction) -> dict[str, Any]:
+def _plain(value: Action | PlannedChunk | PlannedAction | Promise) -> dict[str, Any]:
     """The fields of a flat value; ``dataclasses.asdict`` copies deeply and costs far more, twice a step."""
     return {name: getattr(value, name) for name in value.__slots__}
 
@@ -45,6 +46,7 @@ class AgentState:
     planned: tuple[PlannedAction, ...] = ()
     """Fine actions still to come, the nearest first."""
     done_today: tuple[tuple[int, str], ...] = ()
+    promises: tuple[Promise, ...] = ()
     unreflected: int = 0
     """Summed importance of observations and chats since the last reflection."""
     recent: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ class AgentState:
             "hours": [_plain(chunk) for chunk in self.hours],
             "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
+            "promises": [_plain(promise) for promise in self.promises],
             "unreflected": self.unreflected,
             "recent": list(self.recent),
             "to_remember": list(self.to_remember),
@@ -106,6 +109,7 @@ class AgentState:
             hours=tuple(PlannedChunk(**chunk) for chunk in data["hours"]),
             planned=tuple(PlannedAction(**action) for action in data["planned"]),
             done_today=tuple((second, text) for second, text in data["done_today"]),
+            promises=tuple(Promise(**promise) for promise in data["promises"]),
             unreflected=data["unreflected"],
             recent=tuple(data["recent"]),
             to_remember=tuple(data["to_remember"]),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.index import MemoryIndex
 from localville.memory.stream import MemoryStream
+from localville.mind.promise import Promise
 from localville.mind.thought import Action
 from localville.sim.town import AgentState
 from localville.world.grid import Tile
@@ -40,6 +41,7 @@ STATES = st.fixed_dictionaries(
         "hours": tuples(st.builds(PlannedChunk, SECONDS, SECONDS, TEXT, TEXT)),
         "planned": tuples(st.builds(PlannedAction, SECONDS, st.sampled_from([5, 10, 15]), TEXT)),
         "done_today": tuples(st.tuples(SECONDS, TEXT)),
+        "promises": tuples(st.builds(Promise, TEXT, SECONDS, SECONDS, TEXT, TEXT, TEXT)),
         "unreflected": SECONDS,
         "recent": tuples(TEXT),
         "to_remember": tuples(TEXT),
