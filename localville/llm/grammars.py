@@ -18,7 +18,7 @@ from localville.errors import GrammarError
 from localville.llm.engine import Grammar
 from localville.llm.gbnf import parse, quote
 
-ACTIVITY_BYTES = 80
+ACTIVITY_BYTES = 64
 """Longest activity of a daily plan. The paper's longest example, "wake up and complete the morning routine", has 40."""
 ACTION_BYTES = 72
 """Longest fine action; the paper's "take a short break in the garden" has 32."""
