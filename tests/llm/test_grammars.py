@@ -269,7 +269,7 @@ def test_an_unknown_file_is_answered_with_the_known_ones() -> None:
 
 def test_budgets_are_what_the_readme_says() -> None:
     assert budget(day_plan_grammar(7 * HOUR, 23 * HOUR, ["x" * 32])) <= 900
-    assert budget(FULL_HOUR) <= 700
+    assert budget(BUILT["hour in five actions"]) <= 450
     assert budget(load_grammar("object_state")) <= 70
 
 
