@@ -1,7 +1,8 @@
 """The best of several drafts of a day: fewest faults, then nearest to the person's habits.
 
 A small model writes a good day in most tries and a silly one in some (ENGINE §5); what is silly in a plan can be told
-without a model. A fault is a line that says again what an earlier one said, or that names another place than its own.
+without a model. A fault is a line that says again what an earlier one said, or that names another place than its own; a
+meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from localville.mind.thought import Compare, Thought
 
 SAME = 0.75
 """Cosine from which two lines say the same: "have lunch at the cafe", "eat lunch at the cafe"; ours."""
+
+MEALS = ("breakfast", "lunch", "dinner", "supper")
+SECOND_MEAL = 2
+"""Faults."""
 
 Draft: TypeAlias = tuple[PlannedChunk, ...]
 
@@ -34,8 +39,9 @@ def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str])
 
 
 def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
-    """Counts the lines that repeat an earlier one, and those that name another place than their own."""
-    faults = 0
+    """Counts the lines that repeat an earlier one, those that name another place than their own, and second meals."""
+    told = [sum(meal in chunk.activity for chunk in draft) for meal in MEALS]
+    faults = SECOND_MEAL * sum(times - 1 for times in told if times)
     for number, chunk in enumerate(draft):
         named, _ = named_sectors(chunk.activity, places)
         faults += any(place != chunk.place for place in named)

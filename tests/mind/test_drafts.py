@@ -1,0 +1,43 @@
+"""What is silly in a day can be told without a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from localville.clock import HOUR
+from localville.llm.grammars import PlannedChunk
+from localville.mind.drafts import best_draft, faults_of
+from tests.mind.driving import think
+from tests.people import somebody
+
+PLACES = ("House", "Hobbs Cafe", "Park")
+
+
+def day(*lines: str) -> tuple[PlannedChunk, ...]:
+    """Lines like ``House: have breakfast``, an hour each from seven."""
+    parts = [line.partition(": ") for line in lines]
+    return tuple(PlannedChunk((7 + n) * HOUR, (8 + n) * HOUR, text, place) for n, (place, _, text) in enumerate(parts))
+
+
+@pytest.mark.parametrize(
+    ("lines", "faults"),
+    [
+        (("House: have breakfast", "Hobbs Cafe: serve the guests", "Park: take a walk"), 0),
+        (("House: have breakfast", "House: go to the park"), 1),
+        (("House: have breakfast", "Park: sit in the Park"), 0),
+        (("House: write a letter", "Hobbs Cafe: write a letter"), 1),
+        (("House: have breakfast", "Hobbs Cafe: sell coffee and have breakfast"), 2),
+        (("House: have lunch", "Park: eat some lunch outside", "Hobbs Cafe: order more lunch"), 4),
+    ],
+)
+def test_faults_are_repeats_other_places_and_second_meals(lines: tuple[str, ...], faults: int) -> None:
+    assert think(faults_of(day(*lines), PLACES))[0] == faults
+
+
+def test_of_equals_the_one_like_the_habits_is_taken_then_the_first() -> None:
+    person = somebody(lifestyle="Ada gets up at 7, works in the cafe and walks in the park")
+    plain = day("House: sing a song", "Hobbs Cafe: dance")
+    own = day("House: gets up at 7", "Hobbs Cafe: works in the cafe")
+    assert think(best_draft([plain, own], person, PLACES))[0] is own
+    assert think(best_draft([own, own], person, PLACES))[0] is own
+    assert think(best_draft([plain], person, PLACES)) == (plain, [])
