@@ -116,6 +116,8 @@ class Profile(_Frozen):
     """Questions, and insights a question at most; paper §4.2, PAPER §10."""
     retrieve_reflection: int = 10
     """Memories put before an insight. Ours; the original retrieves 30 (PAPER §10)."""
+    retrieve_summary: int = 8
+    """Memories put before each of the three summaries of an agent. Ours; the original retrieves 30 (PAPER §10)."""
     plan_importance: int = 5
     """Importance of a plan memory; PAPER §10."""
 

@@ -83,14 +83,19 @@ def wake_hour(view: View) -> Thought[int]:
     situation = part("situation", "wake_ask", persona=view.persona, date=view.now.date_words)
     options = tuple(" " + format_clock(at) for at in times)
     ask = Ask(
-        "wake", Prompt((description(view.persona, view.now), situation)), Choose(options, temperature=1.0, prior=prior)
+        "wake",
+        Prompt((description(view.persona, view.now, view.summary), situation)),
+        Choose(options, temperature=1.0, prior=prior),
     )
     answer = yield ask
     return times[options.index(answer.value)]
 
 
-def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
-    """Plans the day from now to bed time in broad strokes: 5 to 8 chunks, each with one of the known places."""
+def day_plan(view: View, yesterday: str = "") -> Thought[tuple[PlannedChunk, ...]]:
+    """Plans the day from now to bed time in broad strokes: 5 to 8 chunks, each with one of the known places.
+
+    ``yesterday``: what the day before was about, in a sentence; empty on the first day.
+    """
     persona = view.persona
     start = view.now.second_of_day - view.now.second_of_day % GRAIN
     end = bed_time(persona)
@@ -99,13 +104,14 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     prompt = Prompt(
         (
             Part("town", render("day_example")),
-            description(persona, view.now),
+            description(persona, view.now, view.summary),
             part("persona", "day", places=places),
             part(
                 "situation",
                 "day_ask",
                 persona=persona,
                 memories=[nearby_days(memory.text, view.now) for memory in remembered],
+                yesterday=yesterday,
                 date=view.now.date_words,
             ),
         )

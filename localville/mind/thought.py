@@ -52,6 +52,15 @@ T = TypeVar("T")
 Thought: TypeAlias = Generator[Request, Any, T]
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What an agent makes of its own memories, a sentence each (paper, appendix A)."""
+
+    core: str
+    occupation: str
+    progress: str
+
+
 @dataclass(frozen=True)
 class View:
     """Holds what one agent may think with at one moment."""
@@ -67,6 +76,8 @@ class View:
     """How this model is best asked, by purpose; see models/catalog.toml."""
     people: tuple[str, ...] = ()
     """The names of all who live in the town, in id order."""
+    summary: Summary | None = None
+    """None until the agent has first reflected or slept: then the persona file says all there is."""
     promises: tuple[Promise, ...] = ()
     """What it has agreed to do, oldest first."""
     day_plan: tuple[PlannedChunk, ...] = ()

@@ -203,6 +203,7 @@ class Run:
                 (name, a.start, a.end, a.text, *a.address, a.object_state, a.emoji) for name, a in facts.actions
             ],
             "questions": facts.questions,
+            "summaries": facts.summaries,
             "object_states": list(facts.states.items()),
             "asks": [_ask_row(asked) for asked in facts.asks],
             "memories": [],

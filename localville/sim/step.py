@@ -15,6 +15,7 @@ from localville.config import Profile
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.stream import MemoryKind
 from localville.mind.ground import asleep, ground
+from localville.mind.identity import PARTS, summarise, summarise_day
 from localville.mind.importance import rate
 from localville.mind.plan import (
     GRAIN,
@@ -54,6 +55,8 @@ class StepFacts:
     asks: list[Asked] = field(default_factory=list)
     day_plans: list[tuple[str, tuple[PlannedChunk, ...]]] = field(default_factory=list)
     hours: list[tuple[str, tuple[PlannedChunk, ...]]] = field(default_factory=list)
+    summaries: list[tuple[str, str, str]] = field(default_factory=list)
+    """Agent, which part, sentence."""
     questions: list[tuple[str, str]] = field(default_factory=list)
     """Agent and focal question."""
     actions: list[tuple[str, Action]] = field(default_factory=list)
@@ -69,6 +72,7 @@ class Decision(NamedTuple):
 
     wake_at: int | None = None
     wakes: bool = False
+    yesterday: str = ""
     day_plan: tuple[PlannedChunk, ...] | None = None
     hours: tuple[PlannedChunk, ...] | None = None
     planned: tuple[PlannedAction, ...] | None = None
@@ -87,9 +91,17 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
         for agent in state.agents
         if not agent.asleep and agent.unreflected >= profile.reflect_threshold
     ]
-    facts.asks += scheduler.run([*tasks, *reflections], state.step, state.now)
+    summaries = [
+        Task(agent, summarise(_view(state, agent, profile, ways)), "summary")
+        for agent in state.agents
+        if not agent.asleep and agent.summary_due
+    ]
+    facts.asks += scheduler.run([*tasks, *reflections, *summaries], state.step, state.now)
     for task in tasks:
         _apply(state, task.agent, task.result, facts)
+    for task in summaries:
+        task.agent.summary, task.agent.summary_due = task.result, False
+        facts.summaries += [(task.agent.name, which, getattr(task.result, which)) for which in PARTS]
     for task in reflections:
         _conclude(state, scheduler, task.agent, task.result, facts)
     plans = [(agent, text, profile.plan_importance) for agent, text in _plan_texts(state, facts)]
@@ -213,6 +225,7 @@ def _view(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[s
         profile=profile,
         ways=ways,
         people=tuple(other.name for other in state.agents),
+        summary=agent.summary,
         promises=agent.promises,
         day_plan=agent.day_plan,
         hours=agent.hours,
@@ -240,10 +253,12 @@ def _decide_waking(view: View) -> Thought[Decision]:
 
 def _get_up(view: View) -> Thought[Decision]:
     """Plans the day and begins it."""
-    plan = yield from day_plan(view)
+    # What it has done is of yesterday until it gets up; on the first day there is none.
+    yesterday = (yield from summarise_day(view)) if view.done_today else ""
+    plan = yield from day_plan(view, yesterday)
     started = _with(view, day_plan=plan, hours=(), done_today=())
     begun = yield from _go_on(started, ())
-    return begun._replace(wakes=True, day_plan=plan)
+    return begun._replace(wakes=True, day_plan=plan, yesterday=yesterday)
 
 
 def _go_on(view: View, planned: tuple[PlannedAction, ...]) -> Thought[Decision]:
@@ -286,6 +301,9 @@ def _apply(state: TownState, agent: AgentState, decision: Decision, facts: StepF
     if decision.wakes:
         agent.asleep, agent.wake_at, agent.done_today = False, None, ()
         facts.events.append(Event(agent.name, "wake", f"{agent.name} gets up"))
+    if decision.yesterday:
+        agent.summary_due = True
+        facts.summaries.append((agent.name, "day", decision.yesterday))
     if decision.day_plan is not None:
         agent.day_plan = decision.day_plan
         agent.hours = ()
@@ -314,7 +332,7 @@ def _conclude(
     state: TownState, scheduler: Scheduler, agent: AgentState, reflected: Reflected, facts: StepFacts
 ) -> None:
     """Stores what a reflection came to; the count towards the next one begins anew."""
-    agent.unreflected = 0
+    agent.unreflected, agent.summary_due = 0, True
     facts.questions += [(agent.name, question) for question in reflected.questions]
     vectors = scheduler.embedder.embed([insight.text for insight in reflected.insights])
     for insight, vector in zip(reflected.insights, vectors, strict=True):

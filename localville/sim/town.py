@@ -15,12 +15,12 @@ from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.index import MemoryIndex
 from localville.memory.stream import MemoryStream
 from localville.mind.promise import Promise
-from localville.mind.thought import Action
+from localville.mind.thought import Action, Summary
 from localville.world.grid import Tile
 from localville.world.places import Address, PlaceTree, Town
 
 
-def _plain(value: Action | PlannedChunk | PlannedAction | Promise) -> dict[str, Any]:
+def _plain(value: Action | PlannedChunk | PlannedAction | Promise | Summary) -> dict[str, Any]:
     """The fields of a flat value; ``dataclasses.asdict`` copies deeply and costs far more, twice a step."""
     return {name: getattr(value, name) for name in value.__slots__}
 
@@ -47,6 +47,9 @@ class AgentState:
     """Fine actions still to come, the nearest first."""
     done_today: tuple[tuple[int, str], ...] = ()
     promises: tuple[Promise, ...] = ()
+    summary: Summary | None = None
+    summary_due: bool = False
+    """Whether enough has changed for the summary to be made anew: after a reflection, and in the morning."""
     unreflected: int = 0
     """Summed importance of observations and chats since the last reflection."""
     recent: tuple[str, ...] = ()
@@ -84,6 +87,8 @@ class AgentState:
             "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
             "promises": [_plain(promise) for promise in self.promises],
+            "summary": None if self.summary is None else _plain(self.summary),
+            "summary_due": self.summary_due,
             "unreflected": self.unreflected,
             "recent": list(self.recent),
             "to_remember": list(self.to_remember),
@@ -110,6 +115,8 @@ class AgentState:
             planned=tuple(PlannedAction(**action) for action in data["planned"]),
             done_today=tuple((second, text) for second, text in data["done_today"]),
             promises=tuple(Promise(**promise) for promise in data["promises"]),
+            summary=None if data["summary"] is None else Summary(**data["summary"]),
+            summary_due=data["summary_due"],
             unreflected=data["unreflected"],
             recent=tuple(data["recent"]),
             to_remember=tuple(data["to_remember"]),

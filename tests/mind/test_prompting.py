@@ -15,7 +15,7 @@ from localville.clock import HOUR, MINUTE
 from localville.llm.engine import Ask, Choose, Prompt, Rate, Role
 from localville.llm.grammars import PlannedChunk
 from localville.mind.ground import choose_object, choose_sector, object_state
-from localville.mind.identity import description
+from localville.mind.identity import description, summarise, summarise_day
 from localville.mind.importance import importance_ask
 from localville.mind.plan import day_plan, next_actions, next_hours, wake_hour
 from localville.mind.prompting import PROMPTS, render
@@ -42,6 +42,8 @@ def questions() -> dict[str, Ask]:
         "day": day_plan(view_of()),
         "hours": next_hours(view_of(clock="08:00", day_plan=PLAN)),
         "hour": next_actions(hour),
+        "summary": summarise(view_of()),
+        "summary_day": summarise_day(view_of()),
         "reflect_questions": focal_questions(view_of(), MEMORIES),
         "hour_waking": next_actions(view_of(hours=PLAN[:1])),
         "sector": choose_sector(view_of(), "going to the cafe", "House"),

@@ -12,7 +12,7 @@ from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.index import MemoryIndex
 from localville.memory.stream import MemoryStream
 from localville.mind.promise import Promise
-from localville.mind.thought import Action
+from localville.mind.thought import Action, Summary
 from localville.sim.town import AgentState
 from localville.world.grid import Tile
 from localville.world.places import PlaceTree
@@ -42,6 +42,8 @@ STATES = st.fixed_dictionaries(
         "planned": tuples(st.builds(PlannedAction, SECONDS, st.sampled_from([5, 10, 15]), TEXT)),
         "done_today": tuples(st.tuples(SECONDS, TEXT)),
         "promises": tuples(st.builds(Promise, TEXT, SECONDS, SECONDS, TEXT, TEXT, TEXT)),
+        "summary": st.none() | st.builds(Summary, TEXT, TEXT, TEXT),
+        "summary_due": st.booleans(),
         "unreflected": SECONDS,
         "recent": tuples(TEXT),
         "to_remember": tuples(TEXT),
