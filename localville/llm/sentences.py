@@ -1,4 +1,4 @@
-"""Grammars of what an agent concludes: focal questions, insights with evidence, summaries; each beside its parser.
+"""Grammars of what an agent concludes and says: questions, insights, summaries, speech; each beside its parser.
 
 Every line names whom it is about, by grammar: a memory text without a subject is found badly and told of the wrong person.
 """
@@ -17,6 +17,8 @@ QUESTION_BYTES = 80
 INSIGHT_BYTES = 110
 """Longest insight behind its subject; the paper's example, "is dedicated to his research on gentrification", has 46."""
 SUMMARY_BYTES = 160
+SENTENCE_BYTES = 130
+"""Longest sentence of speech, about 25 words; people speak some 17 a turn."""
 MOST_EVIDENCE = 4
 """Statements that one insight may cite; the paper's example cites four."""
 QUESTION_WORDS = ("What", "Who", "Why", "How", "Which", "Where")
@@ -88,3 +90,38 @@ def summary_grammar(opening: str, *, longest: int = SUMMARY_BYTES) -> Grammar:
     if not opening.strip():
         raise GrammarError("a summary must say whom it is about")
     return Grammar("summary", "\n".join([f'root ::= {quote(opening + " ")} phrase "\\n"', *phrase_rules(longest), ""]))
+
+
+def utterance_grammar(*, longest: int = SENTENCE_BYTES, sentences: int = 2) -> Grammar:
+    """What somebody says: one to ``sentences`` sentences of two words or more, each closed by a mark, up to the line's end.
+
+    No quotes, brackets, colons or line ends: speech is data for whoever reads it later.
+    """
+    if sentences < 1:
+        raise GrammarError(f"{sentences} sentences say nothing")
+    rules = [f'root ::= {" ".join(["said"] + ["more" for _ in range(sentences - 1)])} "\\n"', 'more ::= "" | " " said']
+    rules += [f"said ::= [A-ZÀ-Ö] p{longest - 3} [.!?]"]
+    later = [rule for rule in phrase_rules(longest) if rule.startswith("p") and not rule.startswith("phrase")]
+    return Grammar("utterance", "\n".join([*rules, *later, ""]))
+
+
+def gist_grammar(speakers: Sequence[str], most: int, *, longest: int = INSIGHT_BYTES) -> Grammar:
+    """What a talk was about, ``about: the party``, then one to ``most`` lines ``Sam Moore told Tom Moreno that …``.
+
+    ``speakers``: the full names of the two who talked. A blank line closes it.
+    """
+    if len(speakers) != 2 or most < 1:
+        raise GrammarError("two people talk, and something is said")
+    one, other = speakers
+    rules = ['root ::= "about: " phrase "\\n" g1']
+    for number in range(1, most + 1):
+        more = f'("\\n" g{number + 1} | "\\n\\n")' if number < most else '"\\n\\n"'
+        rules.append(f"g{number} ::= told phrase {more}")
+    rules.append(f"told ::= {quote(f'{one} told {other} that ')} | {quote(f'{other} told {one} that ')}")
+    return Grammar("gist", "\n".join([*rules, *phrase_rules(longest)]) + "\n")
+
+
+def parse_gist(text: str) -> tuple[str, tuple[str, ...]]:
+    """Reads a text of ``gist_grammar``: the topic and the lines."""
+    about, *lines = text.rstrip("\n").split("\n")
+    return about.removeprefix("about: "), tuple(lines)

@@ -26,10 +26,14 @@ from localville.world.places import Address, PlaceTree, Town
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Asks the agent's own memory stream for the ``k`` best memories for a query (paper §4.1)."""
+    """Asks a memory stream for the ``k`` best memories for a query (paper §4.1).
+
+    ``agent`` is whose, for a thought that two share, as a talk is; empty for the thinker's own.
+    """
 
     query: str
     k: int
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class View:
     profile: Profile
     ways: Mapping[str, str]
     """How this model is best asked, by purpose; see models/catalog.toml."""
+    doing: str = ""
+    """The words that follow "is" for whoever sees it now."""
     people: tuple[str, ...] = ()
     """The names of all who live in the town, in id order."""
     summary: Summary | None = None

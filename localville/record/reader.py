@@ -89,8 +89,8 @@ class RunReader:
 
     def timeline(self, agent: str) -> list[Line]:
         """What an agent did, in order."""
-        query = """SELECT start, "end", emoji, text, sector, arena, object, object_state FROM actions
-                   WHERE agent = ? ORDER BY start, rowid"""
+        query = """SELECT start, "end", emoji, text, sector, arena, object, object_state FROM lived
+                   WHERE agent = ? ORDER BY nr"""
         return [Line(*row) for row in self._rows(query, agent)]
 
     def plan(self, agent: str) -> list[tuple[int, int, str, str]]:

@@ -19,7 +19,7 @@ CREATE TABLE steps (                   -- the steps that were lived; idle spans 
   hash TEXT NOT NULL                   -- sha256 over the hash before and this step's facts (localville/record/hash.py)
 ) STRICT;
 
-CREATE TABLE events (                  -- what happened: wake, act, arrive, sleep, reflect
+CREATE TABLE events (                  -- what happened: wake, act, arrive, sleep, reflect, talk
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -168,10 +168,15 @@ CREATE INDEX object_states_by_step ON object_states (step);
 CREATE INDEX actions_by_step ON actions (step);
 CREATE INDEX actions_by_agent ON actions (agent, start);
 
+CREATE VIEW lived AS                   -- actions with the end they really had: a talk may come between
+  SELECT step, agent, start, min("end", lead(start, 1, "end") OVER (PARTITION BY agent ORDER BY rowid)) AS "end", text,
+         sector, arena, object, object_state, emoji, rowid AS nr
+  FROM actions;
+
 CREATE VIEW timeline AS                -- each agent's days, readable
   SELECT agent, date(start, 'unixepoch') AS day, strftime('%H:%M', start, 'unixepoch') AS "from",
          strftime('%H:%M', "end", 'unixepoch') AS "until", emoji, text, sector, arena, object, object_state
-  FROM actions ORDER BY agent, start;
+  FROM lived ORDER BY agent, start;
 
 CREATE VIEW totals AS                  -- what the model was asked, by purpose
   SELECT purpose, count(*) AS asks, sum(attempt) AS retries, sum(prompt_tokens) AS prompt_tokens,
@@ -183,6 +188,6 @@ CREATE VIEW memory_lines AS            -- the memory streams without vectors
   SELECT agent, id, kind, datetime(created, 'unixepoch') AS created, importance, count, text FROM memories
   ORDER BY agent, id;
 
-CREATE VIEW said AS                    -- conversations, readable
+CREATE VIEW said AS                    -- every talk, line by line
   SELECT talk, turn, datetime(at, 'unixepoch') AS "when", speaker, text FROM utterances JOIN steps USING (step)
   ORDER BY talk, turn;

@@ -26,8 +26,10 @@ from localville.mind.plan import check_day
 from localville.record.reader import RunReader
 from localville.record.store import Store
 from localville.record.tables import StepRows
+from localville.sim.facts import StepFacts
+from localville.sim.notice import append_memories
 from localville.sim.scheduler import Asked, Scheduler, Task, form_key
-from localville.sim.step import StepFacts, append_memories, next_moment, take_step
+from localville.sim.step import next_moment, take_step
 from localville.sim.town import AgentState, TownState
 from localville.world.places import Address, Town
 from localville.world.residents import bed_of, starting_tree
@@ -137,6 +139,8 @@ class Run:
             mine = checkpoint[TOWN]
             state.now, state.step = SimTime(mine["now"]), mine["step"]
             config = config.model_copy(update={"until": mine["until"]})
+            state.talks = tuple((one, other) for one, other in mine["talks"])
+            state.talk_count = mine["talk_count"]
             state.object_states = {Address.parse(text): words for text, words in mine["object_states"].items()}
         scheduler = Scheduler(engine, Embeddings(embedder, vectors), config.profile, config.seed)
         return cls(store, config, state, scheduler, ways)
@@ -203,6 +207,10 @@ class Run:
                 (name, a.start, a.end, a.text, *a.address, a.object_state, a.emoji) for name, a in facts.actions
             ],
             "questions": facts.questions,
+            "promises": [(name, p.date, p.start, p.end, p.place, p.activity, p.source) for name, p in facts.promises],
+            "utterances": [
+                (talk, turn, line.speaker, line.listener, line.text) for talk, turn, line in facts.utterances
+            ],
             "summaries": facts.summaries,
             "object_states": list(facts.states.items()),
             "asks": [_ask_row(asked) for asked in facts.asks],
@@ -229,6 +237,8 @@ class Run:
             "now": following.seconds,
             "step": self.state.step + 1,
             "object_states": objects,
+            "talks": [list(pair) for pair in self.state.talks],
+            "talk_count": self.state.talk_count,
             "until": self.config.until,
         }
         self.store.write_step(facts.number, facts.at, rows, parts, [*states, (TOWN, town)])

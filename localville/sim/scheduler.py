@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from localville.chance import seed_for
@@ -30,6 +30,10 @@ class Task:
     agent: AgentState
     thought: Thought[Any]
     topic: str = ""
+    minds: Mapping[str, AgentState] = field(default_factory=dict)
+    """Whose memories it may recall beside the agent's own, by name."""
+    partner: str = ""
+    """Whom it is about, if it is about somebody."""
     result: Any = None
     done: bool = False
 
@@ -133,6 +137,8 @@ class Scheduler:
                 results.append((number, tuple(float(mine @ vectors[other]) for other in request.others)))
                 continue
             agent = tasks[number].agent
+            if isinstance(request, Recall) and request.agent:
+                agent = tasks[number].minds[request.agent]
             if isinstance(request, Latest):
                 results.append((number, tuple(agent.stream.latest(request.n))))
                 continue

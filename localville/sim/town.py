@@ -50,6 +50,12 @@ class AgentState:
     summary: Summary | None = None
     summary_due: bool = False
     """Whether enough has changed for the summary to be made anew: after a reflection, and in the morning."""
+    talked: dict[str, int] = field(default_factory=dict)
+    """Name → game seconds at which the last talk with them ended."""
+    considered: dict[str, int] = field(default_factory=dict)
+    """Name → game seconds at which it last thought of turning to them."""
+    talking_until: int = 0
+    """Game seconds."""
     unreflected: int = 0
     """Summed importance of observations and chats since the last reflection."""
     recent: tuple[str, ...] = ()
@@ -87,6 +93,9 @@ class AgentState:
             "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
             "promises": [_plain(promise) for promise in self.promises],
+            "talked": dict(self.talked),
+            "considered": dict(self.considered),
+            "talking_until": self.talking_until,
             "summary": None if self.summary is None else _plain(self.summary),
             "summary_due": self.summary_due,
             "unreflected": self.unreflected,
@@ -115,6 +124,9 @@ class AgentState:
             planned=tuple(PlannedAction(**action) for action in data["planned"]),
             done_today=tuple((second, text) for second, text in data["done_today"]),
             promises=tuple(Promise(**promise) for promise in data["promises"]),
+            talked=dict(data["talked"]),
+            considered=dict(data["considered"]),
+            talking_until=data["talking_until"],
             summary=None if data["summary"] is None else Summary(**data["summary"]),
             summary_due=data["summary_due"],
             unreflected=data["unreflected"],
@@ -134,6 +146,14 @@ class TownState:
     object_states: dict[Address, str] = field(default_factory=dict)
     importance_known: dict[str, int] = field(default_factory=dict)
     """Importance by memory text: asked once a text (a cache; rebuilt from the memories)."""
+
+    talks: tuple[tuple[str, str], ...] = ()
+    """Who talks in this step, by name, the one who began it first; agreed in the step before."""
+    talk_count: int = 0
+
+    def talks_with(self, name: str) -> bool:
+        """Whether somebody is held by a talk."""
+        return any(name in pair for pair in self.talks)
 
     def agent(self, name: str) -> AgentState:
         return next(agent for agent in self.agents if agent.name == name)

@@ -162,4 +162,4 @@ class TestChanges:
     def test_a_memory_retrieved_in_the_step_that_made_it_is_new_and_touched(self):
         stream = stream_of("a")
         stream.touch([1], START)
-        assert stream.drain_changes() == ([stream[1]], [stream[1]])
+        assert stream.drain_changes() == ([stream[1]], [stream[1]], [])

@@ -31,7 +31,7 @@ def test_what_happens_sets_it_off_and_plans_and_old_memories_do_not(run: Path) -
                 assert gathered >= QUICK.reflect_threshold
                 steps.append(step)
                 gathered = 0
-            gathered += importance * (kind == "observation")
+            gathered += importance * (kind in ("observation", "chat"))
         assert steps
         asked = rows(run, "SELECT step, count(*) FROM questions WHERE agent = ? GROUP BY step", agent)
         assert asked == [(step, 3) for step in steps]
