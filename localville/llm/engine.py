@@ -160,6 +160,8 @@ class Write:
     temperature: float = 0.0
     top_p: float = 1.0
     repetition_penalty: float = 1.0
+    said: tuple[str, ...] = ()
+    """Texts whose words count as written before."""
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ from localville.llm.weights import Weights, sha256_of
 
 CONTEXT_TOKENS = 2048
 """Prompt and answer of one ask. Small models use little more; a lane of the 1.5B takes 60 MB."""
-CACHE_BYTES = 1 << 30
-"""Snapshots of prefixes: about 35 thousand tokens of the 1.5B."""
+CACHE_BYTES = 512 << 20
+"""Snapshots of prefixes: about 17 thousand tokens of the 1.5B; with twice as much a morning took more than 3 GB."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,8 @@ class Writing:
     ends: frozenset[int]
     words: frozenset[int]
     """Tokens that a repetition penalty may count as said: not names, figures, line ends and small words."""
+    before: frozenset[int]
+    """Tokens that were said before this answer."""
     stats: Stats
     tokens: list[int] = field(default_factory=list)
     forced: int = 0
@@ -125,6 +127,7 @@ class Writing:
     _said: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self._said = set(self.before & self.words)
         # The first attempt draws from the ask's own seed, so a trace shows it.
         self._chance = rng(seed_for(self.seed, self.attempt) if self.attempt else self.seed)
 

@@ -23,6 +23,8 @@ class Written:
         self._form, self._seed, self._desk, self._attempt = ask.form, seed, desk, 0
         desk.constraints.matcher(ask.form)  # a form that cannot be compiled is told at once
         self._prefix = desk.prefix(blocks(ask.prompt, desk.template))
+        said = ask.form.said if isinstance(ask.form, Write) else ()
+        self._said = frozenset(token for text in said for token in desk.weights.tokens(f" {text}"))
         self._forced = self._generated = self._prefilled = 0
         self.strands = [self._strand()]
 
@@ -41,6 +43,7 @@ class Written:
                 attempt,
                 self._desk.weights.ends,
                 self._desk.weights.words,
+                self._said,
                 self._desk.stats,
             ),
         )

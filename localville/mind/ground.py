@@ -49,7 +49,8 @@ def asleep(view: View, start: int, end: int) -> Action:
 
 def choose_sector(view: View, text: str, planned: str) -> Thought[str]:
     """Keeps to the planned sector; if the activity names others that the agent knows, the model says which it means."""
-    names, spelled = named_sectors(text, view.tree.sectors())
+    home = bed_of(view.town, view.persona.home, view.persona.name).address.sector
+    names, spelled = named_sectors(text, view.tree.sectors(), {home: "home"})
     named = [sector for sector in names if sector != planned]
     if not named:
         return planned

@@ -48,6 +48,8 @@ GRAIN = 5 * MINUTE
 
 LINES_SHOWN = 8
 """Latest actions of the same hour put before the model; an hour has four to twelve."""
+SAID_BEFORE = 6
+"""Latest actions whose words are less likely to be used again: about an hour's; ours."""
 LINES_BEFORE = 2
 """Latest actions of the hour before; more are copied."""
 DAY_TEMPERATURE = 0.5
@@ -199,5 +201,8 @@ def next_actions(view: View) -> Thought[tuple[PlannedAction, ...]]:
     lengths = view.profile.action_minutes
     most = math.ceil((chunk.end - start) / max(HOUR / view.profile.actions_per_hour, min(lengths) * MINUTE))
     grammar = hour_grammar(start, chunk.end, lengths=lengths, most_actions=most)
-    answer = yield Ask("plan.hour", prompt, Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1))
+    # Without it a 1.5B that has compared two formulas goes on to compare them until noon.
+    said = tuple(text for _, text in view.done_today[-SAID_BEFORE:])
+    form = Write(grammar, budget(grammar), HOUR_TEMPERATURE, repetition_penalty=1.1, said=said)
+    answer = yield Ask("plan.hour", prompt, form)
     return parse_hour(answer.value)

@@ -55,6 +55,12 @@ class TestGround:
         assert ask.form.options == (" House", " Cafe")
         assert "Cafe" in ask.prompt.parts[-1].text.splitlines()[0].removeprefix("Ada is at House: ")
 
+    def test_home_is_ones_own(self):
+        (ask,) = asks(think(choose_sector(view_of(), "going home", "Cafe"))[1])
+        assert isinstance(ask.form, Choose)
+        assert ask.form.options == (" Cafe", " House")
+        assert think(choose_sector(view_of(), "coming home", "House")) == ("House", [])
+
     @pytest.mark.parametrize("text", ["sweeping the house", "eating cafeteria food", "lying on the lawn", "resting"])
     def test_a_place_that_is_planned_or_not_known_or_not_named_is_no_question(self, text):
         assert think(choose_sector(view_of(), text, "House")) == ("House", [])
