@@ -24,16 +24,16 @@ def composed(value: Any) -> Any:
 
 
 Composed = BeforeValidator(composed)
-Text = Annotated[str, Composed, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000), Composed]
 Name = Annotated[
     str,
-    Composed,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^:\x00-\x1f\x7f]+$"),
+    Composed,
 ]
 Place = Annotated[
     str,
-    Composed,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$"),
+    Composed,
 ]
 """A sector, or ``sector:arena``."""
 
