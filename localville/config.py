@@ -105,6 +105,36 @@ class Profile(_Frozen):
     """Lengths of a fine action; paper §4.3."""
     actions_per_hour: int = 5
     """At most. Ours: with twelve of five minutes a small model runs out of things to do and has breakfast again."""
+    reflect_threshold: int = 150
+    """Summed importance of new observations and chats that sets off a reflection; paper §4.2."""
+    reflect_latest: int = 100
+    """Latest memories that the focal questions are about; paper §4.2."""
+    reflect_shown: int = 20
+    """Of these, the most important are put before the model. Ours: what a small model uses."""
+    reflect_questions: int = 3
+    reflect_insights: int = 5
+    """Questions, and insights a question at most; paper §4.2, PAPER §10."""
+    retrieve_reflection: int = 10
+    """Memories put before an insight. Ours; the original retrieves 30 (PAPER §10)."""
+    retrieve_summary: int = 8
+    """Memories put before each of the three summaries of an agent. Ours; the original retrieves 30 (PAPER §10)."""
+    talk_turns: int = 8
+    """Utterances of a talk at most. Ours: from the third or fourth on a 1.5B repeats itself (ENGINE §5); original 16."""
+    talk_facts: int = 3
+    """Sentences of who told whom what that are kept of a talk, at most; ours."""
+    talk_characters_per_minute: int = 240
+    """How long a talk takes; PAPER §10."""
+    talk_cooldown_minutes: int = 133
+    """Between two talks of the same pair: 800 steps of 10 seconds; PAPER §10."""
+    react_again_minutes: int = 30
+    """How long one that was passed by is not thought of again; ours."""
+    retrieve_talk: int = 5
+    """Memories about the other that a talk begins with. Ours; the original retrieves 50 (PAPER §10)."""
+    retrieve_relation: int = 4
+    retrieve_status: int = 2
+    """Memories before the choice to talk, by the paper's two queries (§4.3.1). Ours; the original retrieves 50 each."""
+    retrieve_utterance: int = 2
+    """Memories about the last thing said. Ours; the original retrieves 15 (PAPER §10)."""
     plan_importance: int = 5
     """Importance of a plan memory; PAPER §10."""
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from localville.cli.plain import printable
 
 if TYPE_CHECKING:
+    from localville.sim.facts import StepFacts
     from localville.sim.run import Run
-    from localville.sim.step import StepFacts
 
 REDRAWS_PER_SECOND = 4
 """Redrawing costs a millisecond or two; the model gets the rest."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from localville.cli.plain import printable
+from localville.cli.trees import print_trees
 
 if TYPE_CHECKING:
     from localville.record.reader import RunReader
@@ -37,6 +38,7 @@ def show(
 def memories(
     folder: RunFolder,
     agent: Annotated[str, typer.Argument(help="First or full name.")],
+    tree: Annotated[bool, typer.Option("--tree", help="Reflections as trees over what they rest on.")] = False,
     query: Annotated[str, typer.Option(help="Retrieve for this, with the three scores and their total.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many.")] = 20,
     as_json: AsJson = False,
@@ -47,10 +49,21 @@ def memories(
     with RunReader.open(folder) as reader:
         name = _one(reader, agent)
         found = reader.memories(name)
+        if tree:
+            print_trees([memory for memory, _ in found], limit, as_json)
+            return
         if not query:
             latest = found[-limit:]
             rows: list[dict[str, Any]] = [
-                {"id": m.id, "kind": m.kind.value, "created": m.created.iso, "importance": m.importance, "text": m.text}
+                {
+                    "id": m.id,
+                    "kind": m.kind.value,
+                    "created": m.created.iso,
+                    "importance": m.importance,
+                    "count": m.count,
+                    "evidence": list(m.evidence),
+                    "text": m.text,
+                }
                 for m, _ in latest
             ]
         else:
@@ -65,7 +78,9 @@ def memories(
             scores = f"{row['total']:5.2f}  {row['recency']:7.2f}  {row['importance']:10.2f}  {row['relevance']:9.2f}"
             typer.echo(printable(f"{scores}  {row['text']}"))
         else:
-            typer.echo(printable(f"{row['id']:5}  {row['created'][:16]}  {row['importance']:2}  {row['text']}"))
+            again = f"  (seen {row['count']} times)" if row["count"] > 1 else ""
+            line = f"{row['id']:5}  {row['created'][:16]}  {row['importance']:2}  {row['text']}{again}"
+            typer.echo(printable(line))
     if not rows:
         typer.echo(f"{name} remembers nothing yet.")
 

@@ -119,6 +119,7 @@ def day_plan_grammar(
     places: Sequence[str],
     *,
     first_place: str | None = None,
+    fixed: Sequence[PlannedChunk] = (),
     min_chunks: int = 5,
     max_chunks: int = 8,
     grid_minutes: int = 30,
@@ -134,7 +135,8 @@ def day_plan_grammar(
     the plan as it closes the examples, else a model that wants to end goes on within the line. Chunks end on the
     grid (of the clock, not counted from ``wake``) and last from one grid step to ``longest_chunk``. The rule
     ``t435-2`` stands at minute 435 with two chunks written. ``first_place``: where the first line must be (people wake
-    up at home). Raises GrammarError when no plan is possible.
+    up at home). ``fixed``: lines that the plan has as they are, in order and apart, each on whole minutes; the gap beside
+    one may be shorter than a grid step. Raises GrammarError when no plan is possible.
     """
     where = f"day plan {format_clock(wake)} to {format_clock(sleep)}"
     _check_span(wake, sleep, where)
@@ -142,9 +144,16 @@ def day_plan_grammar(
         raise GrammarError(f"no plan has {min_chunks} to {max_chunks} chunks on {grid_minutes} minutes", where=where)
     start, end, grid, longest = wake // MINUTE, sleep // MINUTE, grid_minutes, longest_chunk // MINUTE
 
+    held = {chunk.start // MINUTE: chunk for chunk in fixed}
+    _check_fixed(fixed, wake, sleep, where)
+
     def ends(minute: int) -> list[int]:
-        on_grid = range((minute // grid + 1) * grid, end, grid)
-        return [to for to in (*on_grid, end) if grid <= to - minute <= longest]
+        if minute in held:
+            return [held[minute].end // MINUTE]
+        limit = min((begins for begins in held if begins > minute), default=end)
+        on_grid = range((minute // grid + 1) * grid, limit, grid)
+        short = bool(held) and limit - minute < grid
+        return [to for to in (*on_grid, limit) if (short or grid <= to - minute) and to - minute <= longest]
 
     # Backwards from the end: which chunk counts lead from a minute to the end, so that no rule is a dead end.
     counts: dict[int, set[int]] = {end: {0}}
@@ -165,11 +174,13 @@ def day_plan_grammar(
     for minute, written in states:
         ways = []
         for to in ends(minute):
-            do = "place" if written or first_place is None else "first"
+            do = f'{"place" if written or first_place is None else "first"} ": " phrase'
+            if minute in held:
+                do = quote(f"{held[minute].place}: {held[minute].activity}")
             if to == end and written + 1 >= min_chunks:
-                ways.append(f'"{_clock(to)} " {do} ": " phrase "\\n\\n"')
+                ways.append(f'"{_clock(to)} " {do} "\\n\\n"')
             elif to != end and alive(to, written + 1):
-                ways.append(f'"{_clock(to)} " {do} ": " phrase "\\n" t{to}-{written + 1}')
+                ways.append(f'"{_clock(to)} " {do} "\\n" t{to}-{written + 1}')
                 if (to, written + 1) not in states:
                     states.append((to, written + 1))
         rules.append(f't{minute}-{written} ::= "{_clock(minute)}-" ({" | ".join(ways)})')
@@ -286,6 +297,16 @@ def parse_object_state(text: str) -> str:
 def _check_span(start: int, end: int, where: str) -> None:
     if not 0 <= start < end <= DAY or start % MINUTE or end % MINUTE:
         raise GrammarError("a span lies within one day, on whole minutes, its start before its end", where=where)
+
+
+def _check_fixed(fixed: Sequence[PlannedChunk], wake: int, sleep: int, where: str) -> None:
+    last = wake
+    for chunk in fixed:
+        if not last <= chunk.start < chunk.end <= sleep or chunk.start % MINUTE or chunk.end % MINUTE:
+            raise GrammarError("fixed lines lie within the day, in order and apart", where=where)
+        if "\n" in chunk.activity or ": " in chunk.activity:
+            raise GrammarError(f"'{chunk.activity}' cannot be a line of a plan", where=where)
+        last = chunk.end
 
 
 def _either(texts: Iterable[str], where: str) -> str:

@@ -1,6 +1,8 @@
-"""The memory stream: everything an agent has seen, done, planned and concluded, in order (paper §4.1). Append-only.
+"""The memory stream: everything an agent has seen, done, planned, said and concluded, in order (paper §4.1).
 
-Only the time of last access ever changes. Ids are 1, 2, 3 … within an agent, so that evidence can point at them.
+It is append-only, but for two things that change: the time of last access, and how often an observation was made. What is
+seen again reinforces the memory it repeats, instead of filling the stream (of the original's memories 42 to 49 % are
+duplicates). Ids are 1, 2, 3 … within an agent, so that evidence can point at them.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,11 @@ class MemoryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Holds one memory. ``importance`` is 1..10; ``evidence`` are ids of older memories of the same agent."""
+    """Holds one memory.
+
+    ``importance`` is 1..10; ``evidence`` are ids of older memories of the same agent; ``people`` took part in a chat;
+    ``count`` is how often it was observed.
+    """
 
     id: int
     kind: MemoryKind
@@ -40,6 +46,16 @@ class Memory:
     last_access: SimTime
     importance: int
     evidence: tuple[int, ...] = ()
+    people: tuple[str, ...] = ()
+    count: int = 1
+
+
+class Changes(NamedTuple):
+    """What happened to a stream since it was last asked: new memories; old and new ones retrieved; ones made again."""
+
+    new: list[Memory]
+    touched: list[Memory]
+    repeated: list[Memory]
 
 
 class MemoryStream:
@@ -52,8 +68,18 @@ class MemoryStream:
         self._last_access = np.zeros(_FIRST_ROOM, dtype=np.int64)
         self._new_since = 0
         self._touched: set[int] = set()
+        self._repeated: set[int] = set()
+        self._observed: dict[str, int] = {}
 
-    def append(self, text: str, kind: MemoryKind, at: SimTime, importance: int, evidence: Iterable[int] = ()) -> Memory:
+    def append(
+        self,
+        text: str,
+        kind: MemoryKind,
+        at: SimTime,
+        importance: int,
+        evidence: Iterable[int] = (),
+        people: Iterable[str] = (),
+    ) -> Memory:
         """Adds a memory, created and last accessed ``at``.
 
         Raises ValueError for a blank text, a rating off the scale, or evidence that is not older.
@@ -65,7 +91,7 @@ class MemoryStream:
         evidence = tuple(evidence)
         if not all(1 <= old <= len(self) for old in evidence):
             raise ValueError(f"evidence {evidence} is not among the memories 1 to {len(self)}")
-        memory = Memory(len(self) + 1, kind, text, at, at, importance, evidence)
+        memory = Memory(len(self) + 1, kind, text, at, at, importance, evidence, tuple(people))
         self.restore(memory)
         return memory
 
@@ -79,6 +105,21 @@ class MemoryStream:
         self._importance[len(self)] = memory.importance
         self._last_access[len(self)] = memory.last_access.seconds
         self._memories.append(memory)
+        if memory.kind is MemoryKind.OBSERVATION:
+            self._observed[memory.text] = memory.id
+
+    def observed(self, text: str) -> int | None:
+        """The id of the observation with this text, if it was made before."""
+        return self._observed.get(text)
+
+    def reinforce(self, number: int, at: SimTime) -> None:
+        """Notes that a memory was made again, once a drain: it counts one more and is as fresh as if retrieved."""
+        if number in self._repeated:
+            return
+        memory = self[number]
+        self._memories[number - 1] = replace(memory, last_access=at, count=memory.count + 1)
+        self._last_access[number - 1] = at.seconds
+        self._repeated.add(number)
 
     def touch(self, ids: Iterable[int], at: SimTime) -> None:
         """Refreshes the last access of retrieved memories (paper §4.1). Raises KeyError for an unknown id."""
@@ -92,12 +133,12 @@ class MemoryStream:
         found = [memory for memory in reversed(self._memories) if memory.kind in kinds][:n]
         return found[::-1]
 
-    def drain_changes(self) -> tuple[list[Memory], list[Memory]]:
-        """The memories that are new, and those touched (new or old), since the last drain: what a step records."""
-        new = self._memories[self._new_since :]
-        touched = [self[number] for number in sorted(self._touched)]
-        self._new_since, self._touched = len(self), set()
-        return new, touched
+    def drain_changes(self) -> Changes:
+        """What is new, retrieved or repeated since the last drain: what a step records."""
+        touched, repeated = ([self[number] for number in sorted(ids)] for ids in (self._touched, self._repeated))
+        changes = Changes(self._memories[self._new_since :], touched, repeated)
+        self._new_since, self._touched, self._repeated = len(self), set(), set()
+        return changes
 
     @property
     def importances(self) -> NDArray[np.float64]:

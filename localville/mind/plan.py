@@ -28,6 +28,7 @@ from localville.llm.grammars import (
 )
 from localville.mind.drafts import best_draft
 from localville.mind.identity import description, short_description
+from localville.mind.promise import appointments
 from localville.mind.prompting import part, render
 from localville.mind.thought import Recall, Thought, View
 from localville.world.residents import bed_of
@@ -84,14 +85,19 @@ def wake_hour(view: View) -> Thought[int]:
     situation = part("situation", "wake_ask", persona=view.persona, date=view.now.date_words)
     options = tuple(" " + format_clock(at) for at in times)
     ask = Ask(
-        "wake", Prompt((description(view.persona, view.now), situation)), Choose(options, temperature=1.0, prior=prior)
+        "wake",
+        Prompt((description(view.persona, view.now, view.summary), situation)),
+        Choose(options, temperature=1.0, prior=prior),
     )
     answer = yield ask
     return times[options.index(answer.value)]
 
 
-def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
-    """Plans the day from now to bed time in broad strokes: 5 to 8 chunks, each with one of the known places."""
+def day_plan(view: View, yesterday: str = "") -> Thought[tuple[PlannedChunk, ...]]:
+    """Plans the day from now to bed time in broad strokes: 5 to 8 chunks, each with one of the known places.
+
+    ``yesterday``: what the day before was about, in a sentence; empty on the first day.
+    """
     persona = view.persona
     start = view.now.second_of_day - view.now.second_of_day % GRAIN
     end = bed_time(persona)
@@ -100,22 +106,26 @@ def day_plan(view: View) -> Thought[tuple[PlannedChunk, ...]]:
     prompt = Prompt(
         (
             Part("town", render("day_example")),
-            description(persona, view.now),
+            description(persona, view.now, view.summary),
             part("persona", "day", places=places),
             part(
                 "situation",
                 "day_ask",
                 persona=persona,
-                memories=[nearby_days(text, view.now) for text in remembered],
+                memories=[nearby_days(memory.text, view.now) for memory in remembered],
+                yesterday=yesterday,
                 date=view.now.date_words,
             ),
         )
     )
-    # A late start leaves less than the paper's five chunks; no chunk is shorter than half an hour.
-    fewest = max(1, min(view.profile.plan_chunks_min, (end - start) // (2 * HOUR)))
-    most = max(view.profile.plan_chunks_max, math.ceil((end - start) / (4 * HOUR)))
+    fixed = appointments(view.promises, view.now, start, end)
+    free = end - start - sum(chunk.end - chunk.start for chunk in fixed)
+    # A late start leaves less than the paper's five chunks; no chunk is shorter than half an hour, and a line that is
+    # fixed cuts another in two.
+    fewest = max(1, min(view.profile.plan_chunks_min, free // (2 * HOUR)))
+    most = max(view.profile.plan_chunks_max, math.ceil((end - start) / (4 * HOUR))) + 2 * len(fixed)
     home = bed_of(view.town, persona.home, persona.name).address.sector
-    grammar = day_plan_grammar(start, end, places, first_place=home, min_chunks=fewest, max_chunks=most)
+    grammar = day_plan_grammar(start, end, places, first_place=home, fixed=fixed, min_chunks=fewest, max_chunks=most)
     form = Write(grammar, budget(grammar), DAY_TEMPERATURE, repetition_penalty=1.05)
     answers = yield (Ask("plan.day", prompt, form),) * view.profile.plan_drafts
     return (yield from best_draft([parse_day_plan(answer.value) for answer in answers], persona, places))

@@ -2,7 +2,8 @@
 
     Ask      a question to the model          → Answer
     Asks     a tuple of questions, put at once → tuple[Answer], in their order
-    Recall   a query to the memory stream     → tuple[Memory texts], best first
+    Recall   a query to the memory stream     → tuple[Memory], best first
+    Latest   the end of the memory stream     → tuple[Memory], oldest first
     Compare  a text and what it may be like   → tuple[float], cosine of each
 
 A thought reads no clock, calls no model and touches no file; the scheduler serves it. All it may know of the world is in
@@ -19,15 +20,27 @@ from localville.clock import SimTime
 from localville.config import Persona, Profile
 from localville.llm.engine import Ask
 from localville.llm.grammars import PlannedChunk
+from localville.mind.promise import Promise
 from localville.world.places import Address, PlaceTree, Town
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Asks the agent's own memory stream for the ``k`` best memories for a query (paper §4.1); texts come back."""
+    """Asks a memory stream for the ``k`` best memories for a query (paper §4.1).
+
+    ``agent`` is whose, for a thought that two share, as a talk is; empty for the thinker's own.
+    """
 
     query: str
     k: int
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """Asks the agent's own memory stream for its latest ``n`` memories; that does not count as retrieval."""
+
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +51,18 @@ class Compare:
     others: tuple[str, ...]
 
 
-Request: TypeAlias = Ask | tuple[Ask, ...] | Recall | Compare
+Request: TypeAlias = Ask | tuple[Ask, ...] | Recall | Latest | Compare
 T = TypeVar("T")
 Thought: TypeAlias = Generator[Request, Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What an agent makes of its own memories, a sentence each (paper, appendix A)."""
+
+    core: str
+    occupation: str
+    progress: str
 
 
 @dataclass(frozen=True)
@@ -56,6 +78,14 @@ class View:
     profile: Profile
     ways: Mapping[str, str]
     """How this model is best asked, by purpose; see models/catalog.toml."""
+    doing: str = ""
+    """The words that follow "is" for whoever sees it now."""
+    people: tuple[str, ...] = ()
+    """The names of all who live in the town, in id order."""
+    summary: Summary | None = None
+    """None until the agent has first reflected or slept: then the persona file says all there is."""
+    promises: tuple[Promise, ...] = ()
+    """What it has agreed to do, oldest first."""
     day_plan: tuple[PlannedChunk, ...] = ()
     hours: tuple[PlannedChunk, ...] = ()
     """The hours of the present part of the day."""

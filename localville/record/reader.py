@@ -89,8 +89,8 @@ class RunReader:
 
     def timeline(self, agent: str) -> list[Line]:
         """What an agent did, in order."""
-        query = """SELECT start, "end", emoji, text, sector, arena, object, object_state FROM actions
-                   WHERE agent = ? ORDER BY start, rowid"""
+        query = """SELECT start, "end", emoji, text, sector, arena, object, object_state FROM lived
+                   WHERE agent = ? ORDER BY nr"""
         return [Line(*row) for row in self._rows(query, agent)]
 
     def plan(self, agent: str) -> list[tuple[int, int, str, str]]:
@@ -102,17 +102,19 @@ class RunReader:
 
     def memories(self, agent: str, until: SimTime | None = None) -> list[tuple[Memory, NDArray[np.float32]]]:
         """An agent's memories with their vectors, in id order; with ``until`` as they were after the last step by then."""
-        query = """SELECT id, kind, text, created, last_access, importance, evidence, embedding FROM memories
-                   WHERE agent = ? ORDER BY id"""
+        query = """SELECT id, kind, text, created, last_access, importance, evidence, people, count, embedding
+                   FROM memories WHERE agent = ? ORDER BY id"""
         if until is None:
             rows = self._rows(query, agent)
         else:
             query = """
                 WITH past AS (SELECT step, at FROM steps WHERE at <= ?2),
-                     accessed AS (SELECT memory, max(at) AS at FROM accesses JOIN past USING (step)
-                                  WHERE agent = ?1 GROUP BY memory)
-                SELECT id, kind, text, created, coalesce(accessed.at, created), importance, evidence, embedding
-                FROM memories JOIN past USING (step) LEFT JOIN accessed ON accessed.memory = id
+                     again AS (SELECT memory, at FROM repeats JOIN past USING (step) WHERE agent = ?1),
+                     known AS (SELECT memory, at FROM accesses JOIN past USING (step) WHERE agent = ?1
+                               UNION ALL SELECT * FROM again)
+                SELECT id, kind, text, created, coalesce((SELECT max(at) FROM known WHERE memory = id), created),
+                       importance, evidence, people, 1 + (SELECT count(*) FROM again WHERE memory = id), embedding
+                FROM memories JOIN past USING (step)
                 WHERE agent = ?1 ORDER BY id"""
             rows = self._rows(query, agent, until.seconds)
         with self._decoding():
@@ -165,6 +167,7 @@ class RunReader:
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
-    number, kind, text, created, access, importance, evidence, _ = row
-    links = tuple(json.loads(evidence))
-    return Memory(number, MemoryKind(kind), text, SimTime(created), SimTime(access), importance, links)
+    number, kind, text, created, access, importance, evidence, people, count, _ = row
+    links, names = tuple(json.loads(evidence)), tuple(json.loads(people))
+    when = (SimTime(created), SimTime(access))
+    return Memory(number, MemoryKind(kind), text, *when, importance, links, names, count)

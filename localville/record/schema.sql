@@ -19,7 +19,7 @@ CREATE TABLE steps (                   -- the steps that were lived; idle spans 
   hash TEXT NOT NULL                   -- sha256 over the hash before and this step's facts (localville/record/hash.py)
 ) STRICT;
 
-CREATE TABLE events (                  -- what happened: wake, plan, act, arrive, sleep
+CREATE TABLE events (                  -- what happened: wake, act, arrive, sleep, reflect, talk
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -40,9 +40,11 @@ CREATE TABLE memories (                -- the memory streams; (agent, id) is wha
   kind TEXT NOT NULL CHECK (kind IN ('observation', 'reflection', 'plan', 'chat')),
   text TEXT NOT NULL,
   created INTEGER NOT NULL,
-  last_access INTEGER NOT NULL,        -- the one column that changes; `accesses` keeps every change
+  last_access INTEGER NOT NULL,        -- changes: `accesses` and `repeats` keep when
   importance INTEGER NOT NULL CHECK (importance BETWEEN 1 AND 10),
-  evidence TEXT NOT NULL,              -- JSON list of ids
+  evidence TEXT NOT NULL,              -- JSON list of ids: what a reflection rests on
+  people TEXT NOT NULL,                -- JSON list of names: who took part in a chat
+  count INTEGER NOT NULL,              -- how often it was observed; changes: `repeats` keeps when
   embedding BLOB NOT NULL,             -- float32, little-endian, L2-normalised
   PRIMARY KEY (agent, id)
 ) STRICT;
@@ -51,6 +53,45 @@ CREATE TABLE accesses (                -- which memories were retrieved in a ste
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
   memory INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE repeats (                 -- observations made again in a step: they reinforce the memory they repeat
+  step INTEGER NOT NULL,
+  agent TEXT NOT NULL,
+  memory INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE questions (               -- the focal questions that agents asked themselves before they reflected
+  step INTEGER NOT NULL,
+  agent TEXT NOT NULL,
+  question TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE summaries (               -- what an agent made of its memories: 'core', 'occupation', 'progress', 'day'
+  step INTEGER NOT NULL,
+  agent TEXT NOT NULL,
+  part TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE promises (                -- what an agent has agreed to do, and where it comes from
+  step INTEGER NOT NULL,
+  agent TEXT NOT NULL,
+  date TEXT NOT NULL,                  -- 2023-02-14
+  start INTEGER NOT NULL,              -- here and in `end` seconds of that day
+  "end" INTEGER NOT NULL,
+  place TEXT NOT NULL,
+  activity TEXT NOT NULL,
+  source TEXT NOT NULL                 -- the memory it was found in
+) STRICT;
+
+CREATE TABLE utterances (              -- what was said
+  step INTEGER NOT NULL,
+  talk INTEGER NOT NULL,               -- 1, 2, 3 … within the run
+  turn INTEGER NOT NULL,               -- 1, 2, 3 … within the talk
+  speaker TEXT NOT NULL,
+  listener TEXT NOT NULL,
+  text TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE plans (                   -- one row a line of a plan: the day in broad strokes, a part of it in hours
@@ -117,15 +158,25 @@ CREATE INDEX events_by_step ON events (step);
 CREATE INDEX positions_by_step ON positions (step);
 CREATE INDEX memories_by_step ON memories (step);
 CREATE INDEX accesses_by_step ON accesses (step);
+CREATE INDEX repeats_by_step ON repeats (step);
+CREATE INDEX questions_by_step ON questions (step);
+CREATE INDEX summaries_by_step ON summaries (step);
+CREATE INDEX promises_by_step ON promises (step);
+CREATE INDEX utterances_by_step ON utterances (step);
 CREATE INDEX plans_by_step ON plans (step);
 CREATE INDEX object_states_by_step ON object_states (step);
 CREATE INDEX actions_by_step ON actions (step);
 CREATE INDEX actions_by_agent ON actions (agent, start);
 
+CREATE VIEW lived AS                   -- actions with the end they really had: a talk may come between
+  SELECT step, agent, start, min("end", lead(start, 1, "end") OVER (PARTITION BY agent ORDER BY rowid)) AS "end", text,
+         sector, arena, object, object_state, emoji, rowid AS nr
+  FROM actions;
+
 CREATE VIEW timeline AS                -- each agent's days, readable
   SELECT agent, date(start, 'unixepoch') AS day, strftime('%H:%M', start, 'unixepoch') AS "from",
          strftime('%H:%M', "end", 'unixepoch') AS "until", emoji, text, sector, arena, object, object_state
-  FROM actions ORDER BY agent, start;
+  FROM lived ORDER BY agent, start;
 
 CREATE VIEW totals AS                  -- what the model was asked, by purpose
   SELECT purpose, count(*) AS asks, sum(attempt) AS retries, sum(prompt_tokens) AS prompt_tokens,
@@ -134,4 +185,9 @@ CREATE VIEW totals AS                  -- what the model was asked, by purpose
   FROM asks GROUP BY purpose ORDER BY purpose;
 
 CREATE VIEW memory_lines AS            -- the memory streams without vectors
-  SELECT agent, id, kind, datetime(created, 'unixepoch') AS created, importance, text FROM memories ORDER BY agent, id;
+  SELECT agent, id, kind, datetime(created, 'unixepoch') AS created, importance, count, text FROM memories
+  ORDER BY agent, id;
+
+CREATE VIEW said AS                    -- every talk, line by line
+  SELECT talk, turn, datetime(at, 'unixepoch') AS "when", speaker, text FROM utterances JOIN steps USING (step)
+  ORDER BY talk, turn;

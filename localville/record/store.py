@@ -105,6 +105,10 @@ class Store:
                     [(at.seconds, agent, memory) for agent, memory in rows.get("accesses", ())],
                 )
                 c.executemany(
+                    "UPDATE memories SET last_access = ?, count = count + 1 WHERE agent = ? AND id = ?",
+                    [(at.seconds, agent, memory) for agent, memory in rows.get("repeats", ())],
+                )
+                c.executemany(
                     "INSERT INTO prompt_parts VALUES (?, ?, ?, ?)",
                     [(key, part.role.value, part.name, part.text) for key, part in new_parts.items()],
                 )

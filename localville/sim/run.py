@@ -26,8 +26,10 @@ from localville.mind.plan import check_day
 from localville.record.reader import RunReader
 from localville.record.store import Store
 from localville.record.tables import StepRows
+from localville.sim.facts import StepFacts
+from localville.sim.notice import append_memories
 from localville.sim.scheduler import Asked, Scheduler, Task, form_key
-from localville.sim.step import StepFacts, append_memories, next_moment, take_step
+from localville.sim.step import next_moment, take_step
 from localville.sim.town import AgentState, TownState
 from localville.world.places import Address, Town
 from localville.world.residents import bed_of, starting_tree
@@ -121,7 +123,7 @@ class Run:
                 stream.restore(memory)
                 index.add(memory.id, vector)
                 vectors[memory.text] = vector
-                if memory.kind is MemoryKind.OBSERVATION:
+                if memory.kind is not MemoryKind.PLAN:  # plans are not rated
                     importance[memory.text] = memory.importance
             stream.drain_changes()
             if persona.name in checkpoint:
@@ -137,6 +139,8 @@ class Run:
             mine = checkpoint[TOWN]
             state.now, state.step = SimTime(mine["now"]), mine["step"]
             config = config.model_copy(update={"until": mine["until"]})
+            state.talks = tuple((one, other) for one, other in mine["talks"])
+            state.talk_count = mine["talk_count"]
             state.object_states = {Address.parse(text): words for text, words in mine["object_states"].items()}
         scheduler = Scheduler(engine, Embeddings(embedder, vectors), config.profile, config.seed)
         return cls(store, config, state, scheduler, ways)
@@ -183,6 +187,8 @@ class Run:
         known.update(zip(dict.fromkeys(text for _, text in seeds), (task.result for task in tasks), strict=True))
         rated = [(agent, text, known[text]) for agent, text in seeds]
         append_memories(self.scheduler, self.state.now, MemoryKind.OBSERVATION, rated)
+        for agent in self.state.agents:
+            agent.unreflected = 0  # what was always known sets off no reflection
         facts.moved = [(agent.name, agent.tile) for agent in self.state.agents]
         facts.changed = list(self.state.agents)
         return facts
@@ -200,22 +206,30 @@ class Run:
             "actions": [
                 (name, a.start, a.end, a.text, *a.address, a.object_state, a.emoji) for name, a in facts.actions
             ],
+            "questions": facts.questions,
+            "promises": [(name, p.date, p.start, p.end, p.place, p.activity, p.source) for name, p in facts.promises],
+            "utterances": [
+                (talk, turn, line.speaker, line.listener, line.text) for talk, turn, line in facts.utterances
+            ],
+            "summaries": facts.summaries,
             "object_states": list(facts.states.items()),
             "asks": [_ask_row(asked) for asked in facts.asks],
             "memories": [],
             "accesses": [],
+            "repeats": [],
         }
         for agent in self.state.agents:
-            new, touched = agent.stream.drain_changes()
+            new, touched, repeated = agent.stream.drain_changes()
             vectors = self.scheduler.embedder.embed([memory.text for memory in new])
             for memory, vector in zip(new, vectors, strict=True):
-                evidence = json.dumps(memory.evidence)
+                lists = (json.dumps(memory.evidence), json.dumps(memory.people, ensure_ascii=False))
                 when = (memory.created.seconds, memory.last_access.seconds)
                 blob = vector.astype("<f4").tobytes()
-                rows["memories"].append(
-                    (agent.name, memory.id, memory.kind.value, memory.text, *when, memory.importance, evidence, blob)
-                )
+                head = (agent.name, memory.id, memory.kind.value, memory.text)
+                # The column is counted up by `repeats`, of this very step too.
+                rows["memories"].append((*head, *when, memory.importance, *lists, 1, blob))
             rows["accesses"] += [(agent.name, memory.id) for memory in touched]
+            rows["repeats"] += [(agent.name, memory.id) for memory in repeated]
         parts = [part for asked in facts.asks for part in asked.ask.prompt.parts]
         states: list[tuple[str, dict[str, Any]]] = [(agent.name, agent.to_json()) for agent in facts.changed]
         objects = {str(address): words for address, words in self.state.object_states.items()}
@@ -223,6 +237,8 @@ class Run:
             "now": following.seconds,
             "step": self.state.step + 1,
             "object_states": objects,
+            "talks": [list(pair) for pair in self.state.talks],
+            "talk_count": self.state.talk_count,
             "until": self.config.until,
         }
         self.store.write_step(facts.number, facts.at, rows, parts, [*states, (TOWN, town)])

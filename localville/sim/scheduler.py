@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from localville.chance import seed_for
@@ -19,7 +19,7 @@ from localville.config import Profile
 from localville.llm.engine import Answer, Ask, Engine, Ticket
 from localville.memory.embed import Embedder
 from localville.memory.retrieval import retrieve
-from localville.mind.thought import Compare, Recall, Request, Thought
+from localville.mind.thought import Compare, Latest, Recall, Request, Thought
 from localville.sim.town import AgentState
 
 
@@ -30,6 +30,10 @@ class Task:
     agent: AgentState
     thought: Thought[Any]
     topic: str = ""
+    minds: Mapping[str, AgentState] = field(default_factory=dict)
+    """Whose memories it may recall beside the agent's own, by name."""
+    partner: str = ""
+    """Whom it is about, if it is about somebody."""
     result: Any = None
     done: bool = False
 
@@ -69,10 +73,10 @@ class Scheduler:
         counts = [0] * len(tasks)
         resume: list[tuple[int, Any]] = [(number, None) for number in range(len(tasks))]
         while resume or waiting:
-            lookups: list[tuple[int, Recall | Compare]] = []
+            lookups: list[tuple[int, Recall | Latest | Compare]] = []
             for number, value in sorted(resume, key=lambda item: item[0]):
                 request = self._advance(tasks[number], value)
-                if isinstance(request, Recall | Compare):
+                if isinstance(request, Recall | Latest | Compare):
                     lookups.append((number, request))
                     continue
                 asks = () if request is None else request if isinstance(request, tuple) else (request,)
@@ -113,14 +117,17 @@ class Scheduler:
     def _look_up(
         self,
         tasks: Sequence[Task],
-        lookups: list[tuple[int, Recall | Compare]],
+        lookups: list[tuple[int, Recall | Latest | Compare]],
         now: SimTime,
         recalled: list[tuple[AgentState, tuple[int, ...]]],
     ) -> list[tuple[int, Any]]:
         """Answers recalls and comparisons with one embedding call for all of them."""
         texts: list[str] = []
         for _, request in lookups:
-            texts += [request.query] if isinstance(request, Recall) else [request.text, *request.others]
+            if isinstance(request, Recall):
+                texts.append(request.query)
+            elif isinstance(request, Compare):
+                texts += [request.text, *request.others]
         distinct = list(dict.fromkeys(texts))
         vectors = dict(zip(distinct, self.embedder.embed(distinct), strict=True))
         results: list[tuple[int, Any]] = []
@@ -130,9 +137,14 @@ class Scheduler:
                 results.append((number, tuple(float(mine @ vectors[other]) for other in request.others)))
                 continue
             agent = tasks[number].agent
+            if isinstance(request, Recall) and request.agent:
+                agent = tasks[number].minds[request.agent]
+            if isinstance(request, Latest):
+                results.append((number, tuple(agent.stream.latest(request.n))))
+                continue
             best = retrieve(agent.stream, agent.index, vectors[request.query], now, request.k, self.profile)
             recalled.append((agent, tuple(scored.memory.id for scored in best)))
-            results.append((number, tuple(scored.memory.text for scored in best)))
+            results.append((number, tuple(scored.memory for scored in best)))
         return results
 
 

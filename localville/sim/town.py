@@ -14,12 +14,13 @@ from localville.config import Persona
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.index import MemoryIndex
 from localville.memory.stream import MemoryStream
-from localville.mind.thought import Action
+from localville.mind.promise import Promise
+from localville.mind.thought import Action, Summary
 from localville.world.grid import Tile
 from localville.world.places import Address, PlaceTree, Town
 
 
-def _plain(value: Action | PlannedChunk | PlannedAction) -> dict[str, Any]:
+def _plain(value: Action | PlannedChunk | PlannedAction | Promise | Summary) -> dict[str, Any]:
     """The fields of a flat value; ``dataclasses.asdict`` copies deeply and costs far more, twice a step."""
     return {name: getattr(value, name) for name in value.__slots__}
 
@@ -45,6 +46,18 @@ class AgentState:
     planned: tuple[PlannedAction, ...] = ()
     """Fine actions still to come, the nearest first."""
     done_today: tuple[tuple[int, str], ...] = ()
+    promises: tuple[Promise, ...] = ()
+    summary: Summary | None = None
+    summary_due: bool = False
+    """Whether enough has changed for the summary to be made anew: after a reflection, and in the morning."""
+    talked: dict[str, int] = field(default_factory=dict)
+    """Name → game seconds at which the last talk with them ended."""
+    considered: dict[str, int] = field(default_factory=dict)
+    """Name → game seconds at which it last thought of turning to them."""
+    talking_until: int = 0
+    """Game seconds."""
+    unreflected: int = 0
+    """Summed importance of observations and chats since the last reflection."""
     recent: tuple[str, ...] = ()
     """The latest percepts, for retention."""
     to_remember: tuple[str, ...] = ()
@@ -79,6 +92,13 @@ class AgentState:
             "hours": [_plain(chunk) for chunk in self.hours],
             "planned": [_plain(action) for action in self.planned],
             "done_today": [list(done) for done in self.done_today],
+            "promises": [_plain(promise) for promise in self.promises],
+            "talked": dict(self.talked),
+            "considered": dict(self.considered),
+            "talking_until": self.talking_until,
+            "summary": None if self.summary is None else _plain(self.summary),
+            "summary_due": self.summary_due,
+            "unreflected": self.unreflected,
             "recent": list(self.recent),
             "to_remember": list(self.to_remember),
         }
@@ -103,6 +123,13 @@ class AgentState:
             hours=tuple(PlannedChunk(**chunk) for chunk in data["hours"]),
             planned=tuple(PlannedAction(**action) for action in data["planned"]),
             done_today=tuple((second, text) for second, text in data["done_today"]),
+            promises=tuple(Promise(**promise) for promise in data["promises"]),
+            talked=dict(data["talked"]),
+            considered=dict(data["considered"]),
+            talking_until=data["talking_until"],
+            summary=None if data["summary"] is None else Summary(**data["summary"]),
+            summary_due=data["summary_due"],
+            unreflected=data["unreflected"],
             recent=tuple(data["recent"]),
             to_remember=tuple(data["to_remember"]),
         )
@@ -119,6 +146,14 @@ class TownState:
     object_states: dict[Address, str] = field(default_factory=dict)
     importance_known: dict[str, int] = field(default_factory=dict)
     """Importance by memory text: asked once a text (a cache; rebuilt from the memories)."""
+
+    talks: tuple[tuple[str, str], ...] = ()
+    """Who talks in this step, by name, the one who began it first; agreed in the step before."""
+    talk_count: int = 0
+
+    def talks_with(self, name: str) -> bool:
+        """Whether somebody is held by a talk."""
+        return any(name in pair for pair in self.talks)
 
     def agent(self, name: str) -> AgentState:
         return next(agent for agent in self.agents if agent.name == name)

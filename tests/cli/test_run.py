@@ -15,8 +15,8 @@ import pytest
 from localville.assets import maps_dir, personas_dir
 from localville.cli.live import LiveScreen
 from localville.memory import embed
+from localville.sim.facts import StepFacts
 from localville.sim.run import Run
-from localville.sim.step import StepFacts
 from tests.cli.calling import call, call_main
 
 SHORT = ("--model", "scripted", "--until", "06:20", "--step-seconds", "60", "--agents", "isabella")

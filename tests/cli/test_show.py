@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from localville.config import Profile
+from localville.llm.scripted import ScriptedEngine
 from localville.record.reader import RunReader
 from tests.cli.calling import call, call_main
 from tests.people import somebody
@@ -36,7 +38,7 @@ class TestShow:
     def test_one_agent_by_first_or_full_name(self, folder, name):
         out = call("show", folder, name).out
         assert ADA in out
-        assert ZOE not in out
+        assert f"{ZOE}, Monday" not in out
 
     def test_it_ends_with_the_account_and_the_hash(self, folder):
         with RunReader.open(folder) as reader:
@@ -71,6 +73,19 @@ class TestMemories:
         for row in found:
             assert row["total"] == pytest.approx(row["recency"] + row["importance"] + row["relevance"])
         assert call("memories", folder, "Ada", "--query", "walk").out.startswith("total  recency")
+
+    def test_reflections_are_trees_over_what_they_rest_on(self, tmp_path):
+        folder = tmp_path / "run"
+        lived(folder, until="09:30", engine=ScriptedEngine(ready={}), profile=Profile(reflect_threshold=40))
+        found = json.loads(call("memories", folder, "Ada", "--tree", "--json").out)
+        assert found
+        for root in found:
+            assert root["kind"] == "reflection"
+            assert root["evidence"] and all(below["id"] < root["id"] for below in root["evidence"])
+        assert "└── " in call("memories", folder, "Ada", "--tree").out
+
+    def test_before_the_first_reflection_there_is_no_tree(self, folder):
+        assert call("memories", folder, "Ada", "--tree").out == "No reflections yet.\n"
 
     @pytest.mark.parametrize("query", ["", " ", "zzz", "'; DROP TABLE memories; --", "🎹"])
     def test_any_query_is_answered(self, folder, query):

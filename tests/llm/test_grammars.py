@@ -234,6 +234,34 @@ def test_hours_are_those_of_the_clock_and_none_is_short(start: int, end: int) ->
 
 
 @settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 204), min_size=2, max_size=6, unique=True), st.integers(0, 2**32))
+def test_fixed_lines_are_in_every_plan(minutes: list[int], seed: int) -> None:
+    """Lines from and to any five minutes of a day from six to eleven."""
+    edges = sorted(6 * HOUR + minute * 5 * MINUTE for minute in minutes)
+    fixed = [PlannedChunk(a, b, "go to the party", PLACES[1]) for a, b in zip(edges[::2], edges[1::2], strict=False)]
+    grammar = day_plan_grammar(
+        6 * HOUR, 23 * HOUR, PLACES, fixed=fixed, min_chunks=1, max_chunks=8 + 2 * len(fixed), longest_activity=12
+    )
+    plan = parse_day_plan(walk(grammar, rng(seed)))
+    assert [chunk for chunk in plan if chunk.activity == "go to the party"] == fixed
+    assert (plan[0].start, plan[-1].end) == (6 * HOUR, 23 * HOUR)
+    assert all(before.end == after.start for before, after in pairwise(plan))
+
+
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        [(5, 7, "eat")], [(22, 24, "eat")], [(9, 9, "eat")], [(9, 11, "eat"), (10, 12, "eat")],
+        [(9, 10, "eat: a lot")], [(9, 10, "eat\nmore")],
+    ],
+)  # fmt: skip
+def test_fixed_lines_that_cannot_be_are_refused(fixed: list[tuple[int, int, str]]) -> None:
+    chunks = [PlannedChunk(start * HOUR, end * HOUR, text, PLACES[0]) for start, end, text in fixed]
+    with pytest.raises(GrammarError):
+        day_plan_grammar(6 * HOUR, 23 * HOUR, PLACES, fixed=chunks)
+
+
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 23 * 12), st.integers(1, 12), st.integers(0, 2**32))
 def test_every_span_of_an_hour_is_filled(start: int, steps: int, seed: int) -> None:
     start, end = start * 5 * MINUTE, (start + steps) * 5 * MINUTE

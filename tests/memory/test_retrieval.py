@@ -161,7 +161,7 @@ class TestEffects:
         before = list(stream)
         ids(stream, index, START + HOUR)
         assert list(stream) == before
-        assert stream.drain_changes() == ([], [])
+        assert stream.drain_changes() == ([], [], [])
 
     def test_an_index_of_another_length_is_refused(self):
         stream, index = remembered(1, 2)

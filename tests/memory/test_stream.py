@@ -126,9 +126,9 @@ class TestRestoring:
 class TestChanges:
     def test_what_is_new_is_told_once(self):
         stream = stream_of("a")
-        new, touched = stream.drain_changes()
-        assert ([memory.text for memory in new], touched) == (["a"], [])
-        assert stream.drain_changes() == ([], [])
+        new, touched, repeated = stream.drain_changes()
+        assert ([memory.text for memory in new], touched, repeated) == (["a"], [], [])
+        assert stream.drain_changes() == ([], [], [])
         stream.append("b", SEEN, START, 3)
         assert [memory.text for memory in stream.drain_changes()[0]] == ["b"]
 
@@ -136,10 +136,30 @@ class TestChanges:
         stream = stream_of("a", "b", "c")
         stream.drain_changes()
         stream.touch([3, 1, 3], START + 60)
-        assert stream.drain_changes() == ([], [stream[1], stream[3]])
-        assert stream.drain_changes() == ([], [])
+        assert stream.drain_changes() == ([], [stream[1], stream[3]], [])
+        assert stream.drain_changes() == ([], [], [])
+
+    def test_what_is_made_again_counts_once_a_step_and_is_fresh(self):
+        stream = stream_of("a", "b")
+        stream.drain_changes()
+        assert (stream.observed("b"), stream.observed("c")) == (2, None)
+        for _ in range(2):
+            stream.reinforce(2, START + 60)
+        assert (stream[2].count, stream[2].last_access, stream.last_accesses.tolist()[1]) == (
+            2,
+            START + 60,
+            START.seconds + 60,
+        )
+        assert stream.drain_changes() == ([], [], [stream[2]])
+        stream.reinforce(2, START + 120)
+        assert stream[2].count == 3
+
+    def test_only_observations_are_made_again(self):
+        stream = stream_of("a")
+        stream.append("a and b", THOUGHT, START, 8, (1,))
+        assert stream.observed("a and b") is None
 
     def test_a_memory_retrieved_in_the_step_that_made_it_is_new_and_touched(self):
         stream = stream_of("a")
         stream.touch([1], START)
-        assert stream.drain_changes() == ([stream[1]], [stream[1]])
+        assert stream.drain_changes() == ([stream[1]], [stream[1]], [])

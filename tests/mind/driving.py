@@ -11,7 +11,8 @@ from localville.config import Persona, Profile
 from localville.llm.engine import Ask, Engine, generate
 from localville.llm.scripted import ScriptedEngine
 from localville.memory.embed import HashingEmbedder
-from localville.mind.thought import Compare, Recall, Request, Thought, View
+from localville.memory.stream import Memory, MemoryKind
+from localville.mind.thought import Compare, Latest, Recall, Request, Thought, View
 from localville.world.places import Address, Town
 from localville.world.residents import starting_tree
 from tests.people import somebody, street
@@ -19,7 +20,19 @@ from tests.people import somebody, street
 T = TypeVar("T")
 WAYS = ({"importance": "continue", "place": "channel"}, {"importance": "channel", "place": "instruct"})
 """Both ways each question can be put in."""
-MEMORIES = ("Ada Lovelace promised to write to Charles", "the stove at House is off")
+EARLIER = SimTime.of("2023-02-13", "06:00")
+MEMORIES = tuple(
+    Memory(number, MemoryKind.OBSERVATION, text, EARLIER, EARLIER, importance)
+    for number, (text, importance) in enumerate(
+        [
+            ("Ada Lovelace promised to write to Charles", 6),
+            ("the stove at House is off", 1),
+            ("Zoë 李 told Ada Lovelace of a party", 7),
+            ("Ada Lovelace is reading", 2),
+        ],
+        start=1,
+    )
+)
 
 
 def view_of(
@@ -62,6 +75,8 @@ def think(thought: Thought[T], engine: Engine | None = None, seed: int = 0) -> t
                 value = tuple(generate(engine, pairs))
             case Recall(_, k):
                 value = MEMORIES[:k]
+            case Latest(n):
+                value = MEMORIES[-n:]
             case Compare(text, others):
                 vectors = embedder.embed([text, *others])
                 value = tuple((vectors[1:] @ vectors[0]).tolist())

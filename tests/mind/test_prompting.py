@@ -14,13 +14,17 @@ import pytest
 from localville.clock import HOUR, MINUTE
 from localville.llm.engine import Ask, Choose, Prompt, Rate, Role
 from localville.llm.grammars import PlannedChunk
+from localville.mind.agree import agreed
 from localville.mind.ground import choose_object, choose_sector, object_state
-from localville.mind.identity import description
+from localville.mind.identity import description, summarise, summarise_day
 from localville.mind.importance import importance_ask
 from localville.mind.plan import day_plan, next_actions, next_hours, wake_hour
 from localville.mind.prompting import PROMPTS, render
+from localville.mind.react import wants_to_talk
+from localville.mind.reflect import focal_questions, reflect
+from localville.mind.talk import talk
 from localville.world.places import Address
-from tests.mind.driving import asks, think, view_of
+from tests.mind.driving import MEMORIES, asks, think, view_of
 from tests.people import somebody
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -41,6 +45,11 @@ def questions() -> dict[str, Ask]:
         "day": day_plan(view_of()),
         "hours": next_hours(view_of(clock="08:00", day_plan=PLAN)),
         "hour": next_actions(hour),
+        "react": wants_to_talk(view_of(doing="reading"), "Zoë 李", "resting"),
+        "agreed": agreed(view_of(), "Zoë 李", ["Ada goes on: Come at five!", "Zoë goes on: I will."], "…"),
+        "summary": summarise(view_of()),
+        "summary_day": summarise_day(view_of()),
+        "reflect_questions": focal_questions(view_of(), MEMORIES),
         "hour_waking": next_actions(view_of(hours=PLAN[:1])),
         "sector": choose_sector(view_of(), "going to the cafe", "House"),
         "place_channel": choose_object(view_of(), "writing a letter", "House"),
@@ -48,6 +57,10 @@ def questions() -> dict[str, Ask]:
         "object_state": object_state(view_of(), "writing a letter", Address("House", "bedroom", "desk")),
     }
     found = {name: asks(think(thought)[1])[0] for name, thought in thoughts.items()}
+    talked = asks(think(talk(view_of(doing="reading"), view_of(somebody("Zoë 李"), doing="resting")))[1])
+    found["talk_say"] = [ask for ask in talked if ask.purpose == "talk.say"][1]
+    found["talk_gist"] = next(ask for ask in talked if ask.purpose == "talk.gist")
+    found["reflect_insights"] = asks(think(reflect(view_of(people=("Ada Lovelace", "Zoë 李"))))[1])[1]
     for way in ("continue", "channel"):
         found[f"importance_{way}"] = importance_ask("Ada Lovelace is eating toast", {"importance": way})
     return found

@@ -40,7 +40,7 @@ def ask_row(agent: str = "Ada Lovelace", *, answer: str = "3", seconds: float = 
 
 
 def memory_row(agent: str, number: int, text: str, *, last_access: int = START.seconds, importance: int = 3) -> Row:
-    return (agent, number, "observation", text, START.seconds, last_access, importance, "[]", VECTOR.tobytes())
+    return (agent, number, "observation", text, START.seconds, last_access, importance, "[]", "[]", 1, VECTOR.tobytes())
 
 
 def some_rows(number: int = 0) -> StepRows:
@@ -55,8 +55,13 @@ def some_rows(number: int = 0) -> StepRows:
             memory_row(zoe, number + 1, "a “quoted” 'line'"),
         ],
         "accesses": [(ada, number + 1)],
+        "repeats": [(zoe, number)] if number else [(zoe, 1), (ada, 1)],
+        "questions": [(ada, "What does Ada like to read?")],
+        "summaries": [(ada, "core", "Ada is curious")],
+        "promises": [(ada, "2023-02-14", 61_200, 68_400, "Cafe", "go to the party", "Zoë told Ada of a party")],
+        "utterances": [(1, number + 1, ada, zoe, "Hello!")],
         "plans": [(ada, "day", 21_600, 43_200, "reading", "House"), (ada, "day", 43_200, 86_400, "walking", "Park")],
-        "actions": [(ada, start, start + 600, "reading", "House", "room", "desk", "in use", "📖")],
+        "actions": [(ada, start, start + 60, "reading", "House", "room", "desk", "in use", "📖")],
         "object_states": [("House:room:desk", "in use")],
         "asks": [ask_row()],
     }

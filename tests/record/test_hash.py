@@ -46,7 +46,7 @@ class TestRecomputing:
         assert ORIGIN == "85ddc2f848da6853eca01f71fe3b0090a8d5db5ac8de999ff519e8beb17a0306"
         assert (
             link(ORIGIN, 0, START.seconds, some_rows())
-            == "aa8dcd0b02260579d2257c86d7e224186282dd6533aff41457daa80beef8418e"
+            == "066acd6d687a22cf6692d320c4d5fb4bc74435aa963471184dc9abd696172940"
         )
 
 

@@ -57,7 +57,7 @@ class TestReading:
 
     def test_a_timeline_is_in_the_order_of_time(self, reader):
         first, *rest = reader.timeline(ADA)
-        assert first == Line(START.seconds, START.seconds + 600, "📖", "reading", "House", "room", "desk", "in use")
+        assert first == Line(START.seconds, START.seconds + 60, "📖", "reading", "House", "room", "desk", "in use")
         assert [line.start - START.seconds for line in rest] == [60, 120]
         assert reader.timeline(ZOE) == reader.timeline("nobody") == []
 
@@ -69,7 +69,17 @@ class TestReading:
         memories = reader.memories(ADA)
         access = [START, START + 60, START + 120]  # each was retrieved in the step that made it
         assert [memory for memory, _ in memories] == [
-            Memory(number + 1, MemoryKind.OBSERVATION, f"Ada reads page {number}", START, access[number], 3)
+            Memory(
+                number + 1,
+                MemoryKind.OBSERVATION,
+                f"Ada reads page {number}",
+                START,
+                access[number],
+                3,
+                (),
+                (),
+                1 + (number == 0),
+            )
             for number in range(3)
         ]
         for _, vector in memories:
@@ -78,13 +88,14 @@ class TestReading:
 
     @pytest.mark.parametrize(("later", "known"), [(-1, 0), (0, 1), (59, 1), (60, 2), (119, 2), (10_000, 3)])
     def test_memories_can_be_had_as_they_were_at_a_moment(self, tmp_path, later, known):
-        """Step n makes memory n + 1, and retrieves it and the first."""
+        """Step n makes memory n + 1, retrieves it and the first, and sees the one before again."""
         store, then = new_store(tmp_path), {}
         for number in range(3):
             at, name = START + 60 * number, f"Ada reads page {number}"
-            row = (ADA, number + 1, "observation", name, at.seconds, at.seconds, 3, "[]", VECTOR.tobytes())
+            row = (ADA, number + 1, "observation", name, at.seconds, at.seconds, 3, "[]", "[]", 1, VECTOR.tobytes())
             touched = [(ADA, memory) for memory in sorted({1, number + 1})]
-            store.write_step(number, at, {"memories": [row], "accesses": touched})
+            again = [(ADA, number)] if number else []
+            store.write_step(number, at, {"memories": [row], "accesses": touched, "repeats": again})
             with RunReader.open(tmp_path) as reader:
                 then[number + 1] = [memory for memory, _ in reader.memories(ADA)]
         store.close()
@@ -94,7 +105,7 @@ class TestReading:
 
     def test_evidence_comes_back(self, tmp_path):
         store = new_store(tmp_path)
-        row = (ADA, 3, "reflection", "insight", START.seconds, START.seconds, 8, "[1, 2]", VECTOR.tobytes())
+        row = (ADA, 3, "reflection", "insight", START.seconds, START.seconds, 8, "[1, 2]", "[]", 1, VECTOR.tobytes())
         store.write_step(0, START, {"memories": [row]})
         store.close()
         with RunReader.open(tmp_path) as reader:
@@ -133,12 +144,12 @@ class TestPlainSqlite:
 
     def test_the_timeline_reads_like_a_diary(self, plain):
         assert plain.execute("SELECT * FROM timeline").fetchone() == (
-            *(ADA, "2023-02-13", "06:00", "06:10", "📖"),
+            *(ADA, "2023-02-13", "06:00", "06:01", "📖"),
             *("reading", "House", "room", "desk", "in use"),
         )
 
     def test_memories_can_be_listed_without_vectors(self, plain):
-        expected = (ADA, 1, "observation", "2023-02-13 06:00:00", 3, "Ada reads page 0")
+        expected = (ADA, 1, "observation", "2023-02-13 06:00:00", 3, 2, "Ada reads page 0")
         assert plain.execute("SELECT * FROM memory_lines").fetchone() == expected
 
     def test_what_the_model_was_asked_can_be_summed(self, plain):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from localville.clock import SimTime, parse_moment
-from localville.config import Persona, RunConfig
+from localville.config import Persona, Profile, RunConfig
 from localville.llm.engine import Answer, Ask, Engine, Ticket
 from localville.llm.scripted import ScriptedEngine
 from localville.memory.embed import HashingEmbedder
@@ -34,6 +34,7 @@ def begin(
     step_seconds: int = 60,
     start: str = "06:00",
     cast: tuple[Persona, ...] = CAST,
+    profile: Profile | None = None,
 ) -> Run:
     """A new run of the street that has not lived a step yet."""
     config = RunConfig(
@@ -44,6 +45,7 @@ def begin(
         until=parse_moment(until, START).seconds,
         step_seconds=step_seconds,
         agents=tuple(person.name for person in cast),
+        profile=profile or Profile(),
     )
     written = {"embedder": {"name": HashingEmbedder.name}}
     return Run.create(folder, config, cast, street(), engine or ScriptedEngine(), HashingEmbedder(), WAYS[0], written)

@@ -13,8 +13,8 @@ from localville.llm.engine import Answer, Ask, Ticket
 from localville.llm.scripted import ScriptedEngine
 from localville.memory.embed import HashingEmbedder
 from localville.record.reader import RunReader
+from localville.sim.facts import StepFacts
 from localville.sim.run import Run
-from localville.sim.step import StepFacts
 from tests.people import street
 from tests.sim.living import Shuffled, Wrapped, begin, live, lived, resume, rows
 

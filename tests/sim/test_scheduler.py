@@ -57,7 +57,8 @@ def asking(*texts: str) -> Thought[list[str]]:
 
 
 def recalling(query: str, k: int) -> Thought[tuple[str, ...]]:
-    return (yield Recall(query, k))
+    memories = yield Recall(query, k)
+    return tuple(memory.text for memory in memories)
 
 
 def test_each_thought_gets_its_own_answers(scheduler):

@@ -31,7 +31,7 @@ def two_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def actions(folder: Path, name: str) -> list[tuple[int, int, str, str]]:
-    query = 'SELECT start, "end", text, sector FROM actions WHERE agent = ? ORDER BY rowid'
+    query = 'SELECT start, "end", text, sector FROM lived WHERE agent = ? ORDER BY nr'
     return rows(folder, query, name)
 
 
@@ -44,8 +44,11 @@ class TestDays:
         assert spans[-1][1] >= MIDNIGHT + 2 * DAY
 
     def test_by_day_an_action_takes_at_most_15_minutes(self, two_days, name):
-        lengths = {end - start for start, end, text, _ in actions(two_days, name) if text != SLEEPING}
-        assert lengths <= {5 * MINUTE, 10 * MINUTE, 15 * MINUTE}
+        lengths = [end - start for start, end, text, _ in actions(two_days, name) if text != SLEEPING]
+        assert max(lengths) <= 15 * MINUTE
+        talked = [text for _, _, text, _ in actions(two_days, name) if text.startswith("talking with ")]
+        # A talk cuts an action in two, and may push the rest of it out.
+        assert sum(length not in (5 * MINUTE, 10 * MINUTE, 15 * MINUTE) for length in lengths) <= 3 * len(talked)
 
     def test_at_night_everybody_sleeps_at_home(self, two_days, name):
         nights = [line for line in actions(two_days, name) if line[2] == SLEEPING]
@@ -61,31 +64,31 @@ class TestDays:
         query = """SELECT step, start, "end" FROM plans WHERE agent = ? AND level = 'day' ORDER BY rowid"""
         for step, start, end in rows(two_days, query, name):
             plans[step].append((start, end))
-        assert len(plans) == 2
-        ups = rows(two_days, "SELECT step FROM events WHERE agent = ? AND kind = 'wake'", name)
-        assert [step for (step,) in ups] == list(plans)
+        ups = [step for (step,) in rows(two_days, "SELECT step FROM events WHERE agent = ? AND kind = 'wake'", name)]
+        assert len(ups) == 2
+        # Later in the day only a promise for this day makes a new one.
+        query = """SELECT step FROM promises JOIN steps USING (step) WHERE agent = ? AND date = date(at, 'unixepoch')"""
+        assert sorted(plans) == sorted({*ups, *(step for (step,) in rows(two_days, query, name))})
         for step, chunks in plans.items():
-            at = rows(two_days, "SELECT at FROM steps WHERE step = ?", step)[0][0]
+            at = rows(two_days, "SELECT at FROM steps WHERE step = ?", max(up for up in ups if up <= step))[0][0]
             assert chunks[0][0] == SimTime(at).second_of_day
             assert chunks[-1][1] == bed_time(CAST[NAMES.index(name)])
             assert all(one[1] == other[0] for one, other in pairwise(chunks))
 
-    def test_hours_fill_each_part_of_the_day_before_it_is_lived(self, two_days, name):
+    def test_hours_lie_within_the_parts_of_the_day(self, two_days, name):
         query = """SELECT step, start, "end", place FROM plans WHERE agent = ? AND level = ? ORDER BY rowid"""
         days, hours = rows(two_days, query, name, "day"), rows(two_days, query, name, "hours")
-        for step, start, end, place in days:
-            later = [other for other, *_ in days if other > step]
-            mine = [row[1:] for row in hours if step <= row[0] < min(later, default=10**9)]
-            within = [hour for hour in mine if start <= hour[0] < end]
-            assert (within[0][0], within[-1][1]) == (start, end)
-            assert all(one[1] == other[0] for one, other in pairwise(within))
-            assert {where for *_, where in within} == {place}
+        assert len(hours) >= len({step for step, *_ in days}) * 5
+        for step, start, end, place in hours:
+            latest = max(day for day, *_ in days if day <= step)
+            parts = [part for day, *part in days if day == latest]
+            assert any(first <= start < end <= last and place == where for first, last, where in parts)
 
     def test_what_is_done_lies_where_the_plan_says(self, two_days, name):
         query = """SELECT step, start, "end", place FROM plans WHERE agent = ? AND level = 'day' ORDER BY rowid"""
         plans = [(SimTime(at_of(two_days, step)).midnight, *rest) for step, *rest in rows(two_days, query, name)]
         for start, _, text, sector in actions(two_days, name):
-            if text != SLEEPING:
+            if text != SLEEPING and not text.startswith("talking with "):
                 assert any((day + first).seconds <= start < (day + last).seconds and place == sector
                            for day, first, last, place in plans)  # fmt: skip
 
@@ -134,10 +137,10 @@ class TestMemories:
 
     def test_what_one_does_is_remembered_and_day_plans_are(self, two_days):
         texts = {text for (text,) in rows(two_days, "SELECT text FROM memories WHERE agent = ?", NAMES[0])}
-        done = {text for _, _, text, _ in actions(two_days, NAMES[0])[:-1]} - {SLEEPING}
+        done = {text for _, _, text, _ in actions(two_days, NAMES[0])[:-1]} - {SLEEPING, f"talking with {NAMES[1]}"}
         assert {f"{NAMES[0]} is {text}" for text in done} <= texts
         plans = rows(two_days, "SELECT importance FROM memories WHERE agent = ? AND kind = 'plan'", NAMES[0])
-        assert plans == [(5,), (5,)]
+        assert len(plans) >= 2 and set(plans) == {(5,)}
 
     def test_people_who_share_a_room_notice_each_other(self, two_days):
         for me, other in (NAMES, NAMES[::-1]):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.memory.index import MemoryIndex
 from localville.memory.stream import MemoryStream
-from localville.mind.thought import Action
+from localville.mind.promise import Promise
+from localville.mind.thought import Action, Summary
 from localville.sim.town import AgentState
 from localville.world.grid import Tile
 from localville.world.places import PlaceTree
@@ -40,6 +41,13 @@ STATES = st.fixed_dictionaries(
         "hours": tuples(st.builds(PlannedChunk, SECONDS, SECONDS, TEXT, TEXT)),
         "planned": tuples(st.builds(PlannedAction, SECONDS, st.sampled_from([5, 10, 15]), TEXT)),
         "done_today": tuples(st.tuples(SECONDS, TEXT)),
+        "promises": tuples(st.builds(Promise, TEXT, SECONDS, SECONDS, TEXT, TEXT, TEXT)),
+        "summary": st.none() | st.builds(Summary, TEXT, TEXT, TEXT),
+        "summary_due": st.booleans(),
+        "talked": st.dictionaries(TEXT, SECONDS),
+        "considered": st.dictionaries(TEXT, SECONDS),
+        "talking_until": SECONDS,
+        "unreflected": SECONDS,
         "recent": tuples(TEXT),
         "to_remember": tuples(TEXT),
     }

@@ -1,0 +1,127 @@
+"""Grammars of what an agent concludes and says: questions, insights, summaries, speech; each beside its parser.
+
+Every line names whom it is about, by grammar: a memory text without a subject is found badly and told of the wrong person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from localville.errors import GrammarError
+from localville.llm.engine import Grammar
+from localville.llm.gbnf import quote
+from localville.llm.grammars import phrase_rules
+
+QUESTION_BYTES = 80
+INSIGHT_BYTES = 110
+"""Longest insight behind its subject; the paper's example, "is dedicated to his research on gentrification", has 46."""
+SUMMARY_BYTES = 160
+SENTENCE_BYTES = 130
+"""Longest sentence of speech, about 25 words; people speak some 17 a turn."""
+MOST_EVIDENCE = 4
+"""Statements that one insight may cite; the paper's example cites four."""
+QUESTION_WORDS = ("What", "Who", "Why", "How", "Which", "Where")
+
+
+class Insight(NamedTuple):
+    """A conclusion and the numbers of the statements it rests on, rising, counted from 1."""
+
+    text: str
+    evidence: tuple[int, ...]
+
+
+def questions_grammar(count: int, *, longest: int = QUESTION_BYTES) -> Grammar:
+    """``count`` questions as lines ``1. What matters to Klaus Mueller?``; a blank line closes them."""
+    if count < 1:
+        raise GrammarError(f"{count} questions cannot be asked")
+    lines = [f'"{number}. " question' for number in range(1, count + 1)]
+    root = ' "\\n" '.join(lines)
+    words = " | ".join(quote(word) for word in QUESTION_WORDS)
+    rules = [f'root ::= {root} "\\n\\n"', f'question ::= ({words}) " " phrase "?"', *phrase_rules(longest)]
+    return Grammar("questions", "\n".join([*rules, ""]))
+
+
+def parse_questions(text: str) -> tuple[str, ...]:
+    """Reads a text of ``questions_grammar``."""
+    return tuple(line.partition(". ")[2] for line in text.rstrip("\n").split("\n"))
+
+
+def insights_grammar(
+    subjects: Sequence[str],
+    statements: int,
+    most: int,
+    *,
+    most_evidence: int = MOST_EVIDENCE,
+    longest: int = INSIGHT_BYTES,
+) -> Grammar:
+    """One to ``most`` insights as lines ``Klaus Mueller is dedicated to his research (1, 4)``; a blank line closes them.
+
+    Each begins with one of ``subjects`` and cites one to ``most_evidence`` of the statements 1 to ``statements``, rising.
+    """
+    if not subjects or statements < 1 or most < 1 or most_evidence < 1:
+        raise GrammarError("an insight needs a subject and a statement to rest on")
+    rules = ["root ::= i1", f"subject ::= {' | '.join(quote(name) for name in subjects)}"]
+    for number in range(1, most + 1):
+        more = f'("\\n" i{number + 1} | "\\n\\n")' if number < most else '"\\n\\n"'
+        rules.append(f'i{number} ::= subject " " phrase " (" cited ")" {more}')
+    rules.append("cited ::= " + " | ".join(f"e{number}-1" for number in range(1, statements + 1)))
+    # eK-D stands where statement K is cited as the D-th.
+    for number in range(1, statements + 1):
+        for place in range(1, min(number, most_evidence) + 1):
+            later = range(number + 1, statements + 1) if place < most_evidence else ()
+            ways = "".join(f' | ", " e{other}-{place + 1}' for other in later)
+            rules.append(f'e{number}-{place} ::= "{number}" (""{ways})')
+    return Grammar("insights", "\n".join([*rules, *phrase_rules(longest), ""]))
+
+
+def parse_insights(text: str) -> tuple[Insight, ...]:
+    """Reads a text of ``insights_grammar``."""
+    found = []
+    for line in text.rstrip("\n").split("\n"):
+        # The last bracket is the right one: a name may hold one, a phrase none.
+        said, _, cited = line.removesuffix(")").rpartition(" (")
+        found.append(Insight(said, tuple(int(number) for number in cited.split(", "))))
+    return tuple(found)
+
+
+def summary_grammar(opening: str, *, longest: int = SUMMARY_BYTES) -> Grammar:
+    """One sentence that begins with ``opening``, as ``Klaus Mueller is …``, up to the line's end."""
+    if not opening.strip():
+        raise GrammarError("a summary must say whom it is about")
+    return Grammar("summary", "\n".join([f'root ::= {quote(opening + " ")} phrase "\\n"', *phrase_rules(longest), ""]))
+
+
+def utterance_grammar(*, longest: int = SENTENCE_BYTES, sentences: int = 2) -> Grammar:
+    """What somebody says: one to ``sentences`` sentences of two words or more, each closed by a mark, up to the line's end.
+
+    No quotes, brackets, colons or line ends: speech is data for whoever reads it later.
+    """
+    if sentences < 1:
+        raise GrammarError(f"{sentences} sentences say nothing")
+    rules = [f'root ::= {" ".join(["said"] + ["more" for _ in range(sentences - 1)])} "\\n"', 'more ::= "" | " " said']
+    rules += [f"said ::= [A-ZÀ-Ö] p{longest - 3} [.!?]"]
+    later = [rule for rule in phrase_rules(longest) if rule.startswith("p") and not rule.startswith("phrase")]
+    return Grammar("utterance", "\n".join([*rules, *later, ""]))
+
+
+def gist_grammar(speakers: Sequence[str], most: int, *, longest: int = INSIGHT_BYTES) -> Grammar:
+    """What a talk was about, ``about: the party``, then one to ``most`` lines ``Sam Moore told Tom Moreno that …``.
+
+    ``speakers``: the full names of the two who talked. A blank line closes it.
+    """
+    if len(speakers) != 2 or most < 1:
+        raise GrammarError("two people talk, and something is said")
+    one, other = speakers
+    rules = ['root ::= "about: " phrase "\\n" g1']
+    for number in range(1, most + 1):
+        more = f'("\\n" g{number + 1} | "\\n\\n")' if number < most else '"\\n\\n"'
+        rules.append(f"g{number} ::= told phrase {more}")
+    rules.append(f"told ::= {quote(f'{one} told {other} that ')} | {quote(f'{other} told {one} that ')}")
+    return Grammar("gist", "\n".join([*rules, *phrase_rules(longest)]) + "\n")
+
+
+def parse_gist(text: str) -> tuple[str, tuple[str, ...]]:
+    """Reads a text of ``gist_grammar``: the topic and the lines."""
+    about, *lines = text.rstrip("\n").split("\n")
+    return about.removeprefix("about: "), tuple(lines)

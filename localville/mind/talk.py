@@ -1,0 +1,135 @@
+"""Dialogue, turn by turn (paper §4.3.2): one thought over two minds.
+
+Each turn is asked with what the speaker knows of the other and with what the speaker's own memory holds about the last
+thing said; neither sees the other's memories. A talk ends when one takes leave and the other has answered, when nothing new
+is said, or at the cap. Afterwards both keep the same account of it, in sentences that name who told whom, so that news has
+a source; and each is asked what it has agreed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from localville.clock import nearby_days
+from localville.llm.bounds import budget
+from localville.llm.engine import Ask, Choose, Part, Prompt, Write
+from localville.llm.sentences import gist_grammar, parse_gist, utterance_grammar
+from localville.mind.agree import agreed
+from localville.mind.identity import short_description
+from localville.mind.importance import rate
+from localville.mind.promise import Promise
+from localville.mind.prompting import part, render
+from localville.mind.thought import Compare, Recall, Thought, View
+
+TEMPERATURE = 0.6
+PENALTY = 1.15
+SAME = 0.85
+"""Cosine from which an utterance says what was said before; ours."""
+GOES_ON, LEAVES = " goes on", " takes leave"
+FIRST_LEAVE = 2
+"""Utterances before anybody may take leave: a greeting and its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One turn; ``speaker`` and ``listener`` are full names."""
+
+    speaker: str
+    listener: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Talked:
+    """What a talk came to."""
+
+    about: str
+    utterances: tuple[Utterance, ...]
+    told: tuple[tuple[str, int], ...]
+    """Sentences to remember, with their importance: of the talk itself first."""
+    promises: tuple[tuple[str, Promise], ...]
+    """By name."""
+
+
+def talk(one: View, other: View) -> Thought[Talked]:
+    """Lets two people talk; ``one`` has begun it."""
+    views = (one, other)
+    known: list[list[str]] = []
+    for speaker, listener in (views, views[::-1]):
+        query = f"{speaker.persona.name}'s relationship with {listener.persona.name}"
+        memories = yield Recall(query, one.profile.retrieve_talk, speaker.persona.name)
+        known.append([nearby_days(memory.text, one.now) for memory in memories])
+    said: list[Utterance] = []
+    farewells = 0
+    for turn in range(one.profile.talk_turns):
+        speaker, listener = views[turn % 2], views[1 - turn % 2]
+        parts = _context(speaker, listener, known[turn % 2], said)
+        recalled: list[str] = []
+        if said:
+            memories = yield Recall(said[-1].text, one.profile.retrieve_utterance, speaker.persona.name)
+            texts = [nearby_days(memory.text, one.now) for memory in memories]
+            recalled = [text for text in texts if text not in known[turn % 2]]
+        tail = part("situation", "talk_ask", persona=speaker.persona, memories=recalled)
+        if turn >= FIRST_LEAVE and not farewells:
+            answer = yield Ask("talk.leave", Prompt((*parts, tail)), Choose((GOES_ON, LEAVES), temperature=1.0))
+            farewells = int(answer.value == LEAVES)
+        label = LEAVES if farewells else GOES_ON
+        prompt = Prompt((*parts, Part("situation", f"{tail.text}{label}:")))
+        grammar = utterance_grammar()
+        answer = yield Ask("talk.say", prompt, Write(grammar, budget(grammar), TEMPERATURE, repetition_penalty=PENALTY))
+        text = str(answer.value).strip()
+        if said and not farewells:
+            likeness = yield Compare(text, tuple(line.text for line in said))
+            if max(likeness) >= SAME:
+                break
+        said.append(Utterance(speaker.persona.name, listener.persona.name, text))
+        if farewells == 2:
+            break
+        farewells += bool(farewells)
+    about, lines = yield from _account(views, said)
+    told = (f"{one.persona.name} talked with {other.persona.name} about {about}", *dict.fromkeys(lines))
+    rated = []
+    for sentence in told:
+        rated.append((sentence, (yield from rate(sentence, one.ways))))
+    promises = []
+    script = _script(views, said)
+    for view, partner in (views, views[::-1]):
+        promise = yield from agreed(view, partner.persona.name, script, told[0])
+        if promise is not None:
+            promises.append((view.persona.name, promise))
+    return Talked(about, tuple(said), tuple(rated), tuple(promises))
+
+
+def _context(speaker: View, listener: View, known: Sequence[str], said: Sequence[Utterance]) -> tuple[Part, ...]:
+    """What stands before a turn: the most stable first, every line said a part of its own, for reuse."""
+    views = (speaker, listener)
+    scene = part(
+        "situation",
+        "talk_scene",
+        speaker=speaker.persona,
+        listener=listener.persona,
+        known=known,
+        place=speaker.at.sector,
+        date=speaker.now.date_words,
+        time=speaker.now.hhmm,
+        doing=speaker.doing,
+        listener_doing=listener.doing,
+    )
+    lines = [Part("situation", f"{line}\n") for line in _script(views, said)]
+    return (Part("town", render("talk")), short_description(speaker.persona, speaker.now), scene, *lines)
+
+
+def _script(views: Sequence[View], said: Sequence[Utterance]) -> list[str]:
+    names = {view.persona.name: view.persona.first_name for view in views}
+    return [f"{names[line.speaker]} goes on: {line.text}" for line in said]
+
+
+def _account(views: Sequence[View], said: Sequence[Utterance]) -> Thought[tuple[str, tuple[str, ...]]]:
+    """What the talk was about and who told whom what, as both will remember it."""
+    one, other = (view.persona for view in views)
+    situation = part("situation", "gist_ask", one=one, other=other, lines=_script(views, said))
+    grammar = gist_grammar((one.name, other.name), views[0].profile.talk_facts)
+    prompt = Prompt((Part("town", render("gist")), situation))
+    answer = yield Ask("talk.gist", prompt, Write(grammar, budget(grammar), 0.3, repetition_penalty=1.1))
+    return parse_gist(answer.value)
