@@ -127,7 +127,11 @@ class Profile(_Frozen):
     talk_cooldown_minutes: int = 133
     """Between two talks of the same pair: 800 steps of 10 seconds; PAPER §10."""
     react_again_minutes: int = 30
-    """How long one that was passed by is not thought of again; ours."""
+    """How long one that was passed by, or a thing that was left as it is, is not thought of again; ours."""
+    wait_minutes: int = 5
+    """How long one waits for a full room before thinking again; ours, the shortest action."""
+    avoid_minutes: int = 10
+    """How long one that would not wait does things elsewhere; ours."""
     retrieve_talk: int = 5
     """Memories about the other that a talk begins with. Ours; the original retrieves 50 (PAPER §10)."""
     retrieve_relation: int = 4

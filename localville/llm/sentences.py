@@ -11,7 +11,7 @@ from typing import NamedTuple
 from localville.errors import GrammarError
 from localville.llm.engine import Grammar
 from localville.llm.gbnf import quote
-from localville.llm.grammars import phrase_rules
+from localville.llm.grammars import ACTION_BYTES, doing_rules, phrase_rules
 
 QUESTION_BYTES = 80
 INSIGHT_BYTES = 110
@@ -103,6 +103,24 @@ def utterance_grammar(*, longest: int = SENTENCE_BYTES, sentences: int = 2) -> G
     rules += [f"said ::= [A-ZÀ-Ö] p{longest - 3} [.!?]"]
     later = [rule for rule in phrase_rules(longest) if rule.startswith("p") and not rule.startswith("phrase")]
     return Grammar("utterance", "\n".join([*rules, *later, ""]))
+
+
+def response_grammar(lengths: Sequence[int], *, longest: int = ACTION_BYTES) -> Grammar:
+    """What somebody does at once about something, and for how long: `` turning off the stove (5 minutes)``.
+
+    ``lengths``: the minutes it may take. The blank in front belongs to the text, as a continuation of "sees to it:".
+    """
+    if not lengths:
+        raise GrammarError("what is done takes some time")
+    minutes = " | ".join(quote(str(length)) for length in sorted(set(lengths)))
+    root = f'root ::= " " doing " (" ({minutes}) " minutes)\\n"'
+    return Grammar("response", "\n".join([root, *doing_rules(longest), ""]))
+
+
+def parse_response(text: str) -> tuple[str, int]:
+    """Reads a text of ``response_grammar``: the activity and its minutes."""
+    doing, _, minutes = text.strip().removesuffix(" minutes)").rpartition(" (")
+    return doing, int(minutes)
 
 
 def gist_grammar(speakers: Sequence[str], most: int, *, longest: int = INSIGHT_BYTES) -> Grammar:

@@ -103,13 +103,17 @@ def choose_emoji(text: str) -> Thought[str]:
 
 
 def known_things(view: View, sector: str) -> list[Thing]:
-    """The objects of a sector that the agent knows, in map order; all of its objects if it knows none of them yet."""
+    """The objects of a sector that the agent knows, in map order; all of its objects if it knows none of them yet.
+
+    Those of a room just found full are left out while there are others.
+    """
     known = [
         view.town.thing(Address(sector, arena, name))
         for arena in view.tree.arenas(sector)
         for name in view.tree.objects(sector, arena)
     ]
-    return known or [thing for arena in view.town.sector(Address(sector)).arenas for thing in arena.things]
+    known = known or [thing for arena in view.town.sector(Address(sector)).arenas for thing in arena.things]
+    return [thing for thing in known if thing.address.parent not in view.avoids] or known
 
 
 def _described(thing: Thing) -> str:

@@ -27,8 +27,8 @@ PENALTY = 1.15
 SAME = 0.85
 """Cosine from which an utterance says what was said before; ours."""
 GOES_ON, LEAVES = " goes on", " takes leave"
-FIRST_LEAVE = 2
-"""Utterances before anybody may take leave: a greeting and its answer."""
+FIRST_LEAVE = 1
+"""Utterances before anybody may take leave: who is spoken to may decline to talk."""
 
 
 @dataclass(frozen=True, slots=True)

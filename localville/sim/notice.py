@@ -27,7 +27,7 @@ def notice(state: TownState, profile: Profile) -> list[tuple[AgentState, str]]:
             agent.name,
             agent.tile,
             others,
-            state.object_states,
+            {**state.object_states, **state.set_states},
             radius=profile.vision_radius_tiles,
             bandwidth=profile.attention_bandwidth,
             asleep=agent.asleep,

@@ -64,7 +64,7 @@ def test_neither_reads_the_others_mind() -> None:
 def test_who_takes_leave_is_answered_once() -> None:
     engine = ScriptedEngine({"talk.leave": LEAVES})
     talked, wanted = think(talk(*both()), engine)
-    assert len(talked.utterances) == 4
+    assert len(talked.utterances) == 3
     assert len([ask for ask in asks(wanted) if ask.purpose == "talk.leave"]) == 1
 
 
