@@ -84,6 +84,15 @@ def test_nobody_notices_what_is_in_another_room(tmp_path: Path) -> None:
     assert not rows(tmp_path / "run", "SELECT * FROM asks WHERE purpose = 'react.object'")
 
 
+def test_who_has_not_come_back_believes_it_still_burns(tmp_path: Path) -> None:
+    run = burning(tmp_path / "run", ADA, ZOE, until="06:35")
+    live(run, 6)
+    ada, zoe = run.state.agents
+    assert ada.tree.state(DESK) == zoe.tree.state(DESK) == "burning"
+    del run.state.set_states[DESK]
+    assert zoe.tree.state(DESK) == "burning"
+
+
 def test_it_survives_a_resume(tmp_path: Path) -> None:
     whole = burning(tmp_path / "whole")
     end = live(whole)
