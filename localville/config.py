@@ -42,7 +42,19 @@ def _clock_text(value: Any) -> Any:
     return format_clock(parse_clock(value)) if isinstance(value, str) else value
 
 
+def _hours_text(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    start, dash, end = value.partition("-")
+    first, last = parse_clock(start), parse_clock(end)
+    if not dash or first >= last:
+        raise ConfigError(f"'{value}' are no hours of a day", next="Write them as 08:00-17:00")
+    return f"{format_clock(first)}-{format_clock(last)}"
+
+
 Clock = Annotated[str, BeforeValidator(_clock_text)]
+Hours = Annotated[str, BeforeValidator(_hours_text)]
+"""``08:00-17:00``, within one day."""
 
 
 class _Frozen(BaseModel):
@@ -63,13 +75,29 @@ class Persona(_Frozen):
     home: Place
     """A sector, or ``sector:arena`` for a room of a shared house."""
     workplace: Place | None = None
+    works: Hours | None = None
+    """From when to when it is at its workplace on an ordinary day; nothing for whoever has no fixed hours."""
     known_places: tuple[Place, ...] = ()
     memories: Text
     """One paragraph; each statement between semicolons becomes a seed memory."""
 
+    @model_validator(mode="after")
+    def _works_somewhere(self) -> Self:
+        if self.works and not self.workplace:
+            raise ValueError("'works' needs a workplace")
+        return self
+
     @property
     def first_name(self) -> str:
         return self.name.split()[0]
+
+    @property
+    def work_hours(self) -> tuple[int, int] | None:
+        """The hours of work in seconds of the day."""
+        if self.works is None:
+            return None
+        start, _, end = self.works.partition("-")
+        return parse_clock(start), parse_clock(end)
 
     @property
     def seed_memories(self) -> tuple[str, ...]:

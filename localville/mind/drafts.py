@@ -2,7 +2,7 @@
 
 A small model writes a good day in most tries and a silly one in some (ENGINE §5); what is silly in a plan can be told
 without a model. A fault is a line that says again what an earlier one said, or that names another place than its own; a
-meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either.
+meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either. So is a day away from work.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from localville.clock import HOUR
 from localville.config import Persona
 from localville.llm.grammars import PlannedChunk
 from localville.mind.naming import named_sectors
 from localville.mind.thought import Compare, Thought
+from localville.world.places import Address
 
 SAME = 0.75
 """Cosine from which two lines say the same: "have lunch at the cafe", "eat lunch at the cafe"; ours."""
@@ -22,6 +24,9 @@ SAME = 0.75
 MEALS = ("breakfast", "lunch", "dinner", "supper")
 SECOND_MEAL = 2
 """Faults."""
+
+AWAY = HOUR
+"""Of the hours of work that may be spent elsewhere, say over lunch, without a fault; each further hour is one. Ours."""
 
 Draft: TypeAlias = tuple[PlannedChunk, ...]
 
@@ -32,7 +37,7 @@ def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str])
         return drafts[0]
     scores = []
     for draft in drafts:
-        faults = yield from faults_of(draft, places)
+        faults = (yield from faults_of(draft, places)) + absence(draft, persona)
         habit = yield from _likeness_to_habits(draft, persona)
         scores.append((-faults, habit))
     return drafts[max(range(len(drafts)), key=lambda number: (*scores[number], -number))]
@@ -49,6 +54,16 @@ def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
             likeness = yield Compare(chunk.activity, tuple(earlier.activity for earlier in draft[:number]))
             faults += max(likeness) >= SAME
     return faults
+
+
+def absence(draft: Draft, persona: Persona) -> int:
+    """Counts the hours of work, beyond one, that a draft spends elsewhere."""
+    if persona.work_hours is None or persona.workplace is None:
+        return 0
+    start, end = persona.work_hours
+    sector = Address.parse(persona.workplace).sector
+    away = sum(max(0, min(chunk.end, end) - max(chunk.start, start)) for chunk in draft if chunk.place != sector)
+    return max(0, away - AWAY) // HOUR
 
 
 def _likeness_to_habits(draft: Draft, persona: Persona) -> Thought[float]:
