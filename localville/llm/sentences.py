@@ -19,6 +19,7 @@ INSIGHT_BYTES = 110
 SUMMARY_BYTES = 160
 SENTENCE_BYTES = 130
 """Longest sentence of speech, about 25 words; people speak some 17 a turn."""
+TOPIC_BYTES = 64
 MOST_EVIDENCE = 4
 """Statements that one insight may cite; the paper's example cites four."""
 QUESTION_WORDS = ("What", "Who", "Why", "How", "Which", "Where")
@@ -123,23 +124,6 @@ def parse_response(text: str) -> tuple[str, int]:
     return doing, int(minutes)
 
 
-def gist_grammar(speakers: Sequence[str], most: int, *, longest: int = INSIGHT_BYTES) -> Grammar:
-    """What a talk was about, ``about: the party``, then one to ``most`` lines ``Sam Moore told Tom Moreno that …``.
-
-    ``speakers``: the full names of the two who talked. A blank line closes it.
-    """
-    if len(speakers) != 2 or most < 1:
-        raise GrammarError("two people talk, and something is said")
-    one, other = speakers
-    rules = ['root ::= "about: " phrase "\\n" g1']
-    for number in range(1, most + 1):
-        more = f'("\\n" g{number + 1} | "\\n\\n")' if number < most else '"\\n\\n"'
-        rules.append(f"g{number} ::= told phrase {more}")
-    rules.append(f"told ::= {quote(f'{one} told {other} that ')} | {quote(f'{other} told {one} that ')}")
-    return Grammar("gist", "\n".join([*rules, *phrase_rules(longest)]) + "\n")
-
-
-def parse_gist(text: str) -> tuple[str, tuple[str, ...]]:
-    """Reads a text of ``gist_grammar``: the topic and the lines."""
-    about, *lines = text.rstrip("\n").split("\n")
-    return about.removeprefix("about: "), tuple(lines)
+def topic_grammar(*, longest: int = TOPIC_BYTES) -> Grammar:
+    """What a talk was about, in a few words up to the line's end: `` swimming together before the race``."""
+    return Grammar("topic", "\n".join(['root ::= " " phrase "\\n"', *phrase_rules(longest), ""]))

@@ -63,7 +63,7 @@ def questions() -> dict[str, Ask]:
     found = {name: asks(think(thought)[1])[0] for name, thought in thoughts.items()}
     talked = asks(think(talk(view_of(doing="reading"), view_of(somebody("Zoë 李"), doing="resting")))[1])
     found["talk_say"] = [ask for ask in talked if ask.purpose == "talk.say"][1]
-    found["talk_gist"] = next(ask for ask in talked if ask.purpose == "talk.gist")
+    found["talk_topic"] = next(ask for ask in talked if ask.purpose == "talk.topic")
     found["reflect_insights"] = asks(think(reflect(view_of(people=("Ada Lovelace", "Zoë 李"))))[1])[1]
     for way in ("continue", "channel"):
         found[f"importance_{way}"] = importance_ask("Ada Lovelace is eating toast", {"importance": way})
