@@ -22,6 +22,8 @@ SAME = 0.75
 """Cosine from which two lines say the same: "have lunch at the cafe", "eat lunch at the cafe"; ours."""
 
 MEALS = ("breakfast", "lunch", "dinner", "supper")
+NOT_EATEN = re.compile(r"\b(?:serv|prepar|cook|order|plan|sell|mak|clean|clear)\w*\b(?:(?!,|\b(?:have|eat)\b).)*$")
+"""What stands in front of a meal that one has to do with and does not eat: "serve breakfast and lunch"."""
 SECOND_MEAL = 2
 """Faults."""
 
@@ -45,7 +47,7 @@ def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str])
 
 def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
     """Counts the lines that repeat an earlier one, those that name another place than their own, and second meals."""
-    told = [sum(meal in chunk.activity for chunk in draft) for meal in MEALS]
+    told = [sum(_eaten(meal, chunk.activity) for chunk in draft) for meal in MEALS]
     faults = SECOND_MEAL * sum(times - 1 for times in told if times)
     for number, chunk in enumerate(draft):
         named, _ = named_sectors(chunk.activity, places)
@@ -54,6 +56,11 @@ def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
             likeness = yield Compare(chunk.activity, tuple(earlier.activity for earlier in draft[:number]))
             faults += max(likeness) >= SAME
     return faults
+
+
+def _eaten(meal: str, activity: str) -> bool:
+    before, found, _ = activity.partition(meal)
+    return bool(found) and NOT_EATEN.search(before) is None
 
 
 def absence(draft: Draft, persona: Persona) -> int:

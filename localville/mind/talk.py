@@ -21,6 +21,7 @@ from localville.mind.identity import short_description
 from localville.mind.importance import rate
 from localville.mind.promise import Promise
 from localville.mind.prompting import part, render
+from localville.mind.react import known_of
 from localville.mind.speech import best_utterance
 from localville.mind.thought import Compare, Recall, Thought, View
 
@@ -58,9 +59,8 @@ def talk(one: View, other: View) -> Thought[Talked]:
     views = (one, other)
     known: list[list[str]] = []
     for speaker, listener in (views, views[::-1]):
-        query = f"{speaker.persona.name}'s relationship with {listener.persona.name}"
-        memories = yield Recall(query, one.profile.retrieve_talk, speaker.persona.name)
-        known.append([nearby_days(memory.text, one.now) for memory in memories])
+        name, partner = speaker.persona.name, listener.persona.name
+        known.append((yield from known_of(speaker, partner, one.profile.retrieve_talk, name)))
     said: list[Utterance] = []
     farewells = 0
     for turn in range(one.profile.talk_turns):

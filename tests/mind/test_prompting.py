@@ -48,7 +48,7 @@ def questions() -> dict[str, Ask]:
         "hour": next_actions(hour),
         "react": wants_to_talk(view_of(doing="reading"), "Zoë 李", "resting"),
         "react_object": sees_to(view_of(doing="reading"), street().thing(STOVE), "burning"),
-        "react_after": puts_right(view_of(), "beating out the flames", street().thing(STOVE), "burning"),
+        "react_helps": puts_right(view_of(), "beating out the flames", street().thing(STOVE), "burning"),
         "react_full": waits(view_of(), "brushing her teeth", "bathroom", [("Zoë 李", "taking a shower")]),
         "agreed": agreed(view_of(), "Zoë 李", ["Ada goes on: Come at five!", "Zoë goes on: I will."], "…"),
         "summary": summarise(view_of()),

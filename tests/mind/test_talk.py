@@ -14,11 +14,12 @@ from localville.llm.engine import Ask, Choose
 from localville.llm.scripted import ScriptedEngine
 from localville.llm.sentences import topic_grammar, utterance_grammar
 from localville.llm.walk import walk
+from localville.memory.stream import Memory, MemoryKind
 from localville.mind.agree import NOTHING, TODAY, agreed, meeting_grammar, parse_meeting
-from localville.mind.react import GOES_ON, TALKS, wants_to_talk
-from localville.mind.talk import LEAVES, talk
+from localville.mind.react import NO, YES, known_of, wants_to_talk
+from localville.mind.talk import GOES_ON, LEAVES, talk
 from localville.mind.thought import Recall, View
-from tests.mind.driving import asks, think, view_of, wild
+from tests.mind.driving import MEMORIES, asks, think, view_of, wild
 from tests.people import somebody
 
 ADA, ZOE = somebody("Ada Lovelace"), somebody("Zoë 李", known_places=("Lawn",))
@@ -139,7 +140,7 @@ def test_what_was_agreed_names_whom_it_is_with() -> None:
     assert (promise.place, promise.activity, promise.source) == ("Cafe", "celebrate the party with Zoë 李", "a talk")
 
 
-@pytest.mark.parametrize(("said", "talks"), [(GOES_ON, False), (TALKS, True)])
+@pytest.mark.parametrize(("said", "talks"), [(NO, False), (YES, True)])
 def test_to_turn_to_somebody_is_a_choice(said: str, talks: bool) -> None:
     decided, wanted = think(
         wants_to_talk(view_of(ADA, doing="reading"), ZOE.name, "resting"), ScriptedEngine({"react": said})
@@ -150,4 +151,15 @@ def test_to_turn_to_somebody_is_a_choice(said: str, talks: bool) -> None:
         "Zoë 李 is resting",
     ]
     (ask,) = [request for request in wanted if isinstance(request, Ask)]
-    assert ask.prompt.text().endswith("Ada is reading, Zoë 李 is resting. Ada")
+    assert ask.prompt.text().endswith(
+        "Ada is reading, Zoë 李 is resting. Zoë 李 told Ada Lovelace of a party. Do they talk?"
+    )
+
+
+def test_to_have_seen_somebody_is_not_to_know_them() -> None:
+    seen = Memory(5, MemoryKind.OBSERVATION, "Tom Moreno is walking by", MEMORIES[0].created, MEMORIES[0].created, 1)
+    thought = known_of(view_of(ADA), "Tom Moreno", 5)
+    assert isinstance(next(thought), Recall)
+    with pytest.raises(StopIteration) as told:
+        thought.send((*MEMORIES, seen))
+    assert told.value.value == ["Ada Lovelace does not know Tom Moreno"]

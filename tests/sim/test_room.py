@@ -12,7 +12,7 @@ from localville.clock import HOUR, MINUTE
 from localville.llm.engine import Ask, Choose
 from localville.llm.grammars import PlannedAction, PlannedChunk
 from localville.llm.scripted import ScriptedEngine
-from localville.mind.react import GOES_ON, OTHERWISE, WAITS
+from localville.mind.react import NO, OTHERWISE, WAITS
 from localville.mind.thought import Action
 from localville.sim.room import inside
 from localville.sim.run import Run
@@ -50,7 +50,7 @@ def small_kitchen(monkeypatch: pytest.MonkeyPatch) -> Town:
 
 def meeting(folder: Path, choice: str, minutes: int = 15, until: str = "08:00") -> Run:
     """A run at 07:00 in which Ada cooks in the kitchen and Zoë is about to."""
-    script = {"react.full": choice, "react": GOES_ON, "place": at_the_stove}
+    script = {"react.full": choice, "react": NO, "place": at_the_stove}
     run = begin(folder, start="07:00", until=until, step_seconds=10, cast=CAST, engine=ScriptedEngine(script))
     live_steps(run, 1)
     now = run.state.now
@@ -138,7 +138,7 @@ def test_it_survives_a_resume(tmp_path: Path) -> None:
     piece = meeting(tmp_path / "run", WAITS)
     live_steps(piece, 12)
     piece.close()
-    script = {"react.full": WAITS, "react": GOES_ON, "place": at_the_stove}
+    script = {"react.full": WAITS, "react": NO, "place": at_the_stove}
     assert live(resume(tmp_path / "run", ScriptedEngine(script))) == whole.store.log_hash
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from localville.clock import MINUTE
 from localville.llm.scripted import ScriptedEngine
-from localville.mind.react import GOES_ON, SEES_TO_IT
+from localville.mind.react import NO, YES
 from localville.sim.run import Run
 from localville.world.places import Address
 from tests.people import somebody
@@ -20,9 +20,9 @@ ZOE = somebody("Zoë 李", wake="06:30")
 HOW = " beating out the flames (5 minutes)\n"
 
 
-def burning(folder: Path, *cast, choice: str = SEES_TO_IT, after: str = " idle", until: str = "07:40") -> Run:
+def burning(folder: Path, *cast, choice: str = YES, after: str = YES, until: str = "07:40") -> Run:
     """A run in whose bedroom the desk burns, before anybody is up."""
-    script = {"react.object": choice, "react.how": HOW, "react.after": after, "react": GOES_ON, "wake": " 06:30"}
+    script = {"react.object": choice, "react.how": HOW, "react.helps": after, "react": NO, "wake": " 06:30"}
     run = begin(folder, cast=cast or (ADA,), until=until, engine=ScriptedEngine(script))
     run.state.set_states[DESK] = "burning"
     return run
@@ -45,19 +45,19 @@ def test_somebody_sees_to_it_and_puts_it_right(tmp_path: Path) -> None:
 def test_the_rest_of_the_hour_is_planned_anew(tmp_path: Path) -> None:
     live(burning(tmp_path / "run"))
     query = "SELECT step FROM asks WHERE purpose = ? ORDER BY step"
-    after = rows(tmp_path / "run", query, "react.after")[0][0]
+    after = rows(tmp_path / "run", query, "react.helps")[0][0]
     assert (after,) in rows(tmp_path / "run", query, "plan.hour")
 
 
 def test_the_choice_is_on_record_with_its_probabilities(tmp_path: Path) -> None:
     live(burning(tmp_path / "run"))
-    for purpose in ("react.object", "react.after"):
+    for purpose in ("react.object", "react.helps"):
         ((chances,),) = rows(tmp_path / "run", "SELECT probabilities FROM asks WHERE purpose = ?", purpose)
         assert chances is not None
 
 
 def test_what_was_left_is_thought_of_again_after_half_an_hour_and_keeps_its_state(tmp_path: Path) -> None:
-    run = burning(tmp_path / "run", choice=GOES_ON, until="08:10")
+    run = burning(tmp_path / "run", choice=NO, until="08:10")
     live(run)
     query = "SELECT at FROM asks JOIN steps USING (step) WHERE purpose = 'react.object'"
     times = [at for (at,) in rows(tmp_path / "run", query)]
@@ -67,8 +67,8 @@ def test_what_was_left_is_thought_of_again_after_half_an_hour_and_keeps_its_stat
 
 
 def test_what_did_not_help_is_news_again(tmp_path: Path) -> None:
-    live(burning(tmp_path / "run", after=" still burning", until="07:00"))
-    assert len(rows(tmp_path / "run", "SELECT * FROM asks WHERE purpose = 'react.after'")) >= 2
+    live(burning(tmp_path / "run", after=NO, until="07:00"))
+    assert len(rows(tmp_path / "run", "SELECT * FROM asks WHERE purpose = 'react.helps'")) >= 2
 
 
 def test_one_of_two_sees_to_it(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_who_has_not_come_back_believes_it_still_burns(tmp_path: Path) -> None:
 def test_it_survives_a_resume(tmp_path: Path) -> None:
     whole = burning(tmp_path / "whole")
     end = live(whole)
-    script = {"react.object": SEES_TO_IT, "react.how": HOW, "react.after": " idle", "react": GOES_ON, "wake": " 06:30"}
+    script = {"react.object": YES, "react.how": HOW, "react.helps": YES, "react": NO, "wake": " 06:30"}
     live(burning(tmp_path / "run"), 3)
     for _ in range(4):
         live(resume(tmp_path / "run", ScriptedEngine(script)), 3)
