@@ -148,7 +148,7 @@ class Profile(_Frozen):
     """Memories put before each of the three summaries of an agent. Ours; the original retrieves 30 (PAPER §10)."""
     talk_turns: int = 8
     """Utterances of a talk at most. Ours: from the third or fourth on a 1.5B repeats itself (ENGINE §5); original 16."""
-    talk_drafts: int = 2
+    talk_drafts: int = 3
     """Drafts of each utterance, of which the one with the fewest faults is said (ENGINE §5). Ours."""
     talk_facts: int = 3
     """Utterances of a talk that are remembered word for word, the most important ones; ours."""

@@ -26,20 +26,29 @@ STRANGERS = re.compile(r"\b(Nadia|Bruno|Oskar|Lena|Ruth|Emil)\b")
 
 
 def best_utterance(
-    drafts: Sequence[str], speaker: Persona, listener: Persona, said: Sequence[str], *, leaving: bool, met: bool
+    drafts: Sequence[str],
+    speaker: Persona,
+    listener: Persona,
+    said: Sequence[str],
+    minded: Sequence[str],
+    *,
+    leaving: bool,
+    met: bool,
 ) -> Thought[tuple[str, bool]]:
-    """Takes the draft with the fewest faults, the first of equals; says too whether even that was said before.
+    """Takes the draft with the fewest faults, of equals the one most like what the speaker has in mind, then the first.
 
-    ``said``: the talk so far. ``met``: whether the two have talked today already.
+    Says too whether even that was said before. ``said``: the talk so far; ``minded``: the memories put before this turn: of
+    three first lines a 1.5B writes, one tells the news, the others ask how one is. ``met``: whether the two have talked
+    today already.
     """
     found = []
     for draft in drafts:
-        likeness = (yield Compare(draft, tuple(said))) if said else ()
-        again = max(likeness, default=0.0) >= SAME
+        likeness = yield Compare(draft, (*said, *minded))
+        again = max(likeness[: len(said)], default=0.0) >= SAME
         faults = faults_of(draft, speaker, listener, said, leaving=leaving, met=met)
-        found.append((faults + SAID_AGAIN * again, again))
-    best = min(range(len(drafts)), key=lambda number: (found[number][0], number))
-    return drafts[best], found[best][1]
+        found.append((faults + SAID_AGAIN * again, -max(likeness[len(said) :], default=0.0), again))
+    best = min(range(len(drafts)), key=lambda number: (*found[number][:2], number))
+    return drafts[best], found[best][2]
 
 
 def faults_of(

@@ -66,11 +66,11 @@ def talk(one: View, other: View) -> Thought[Talked]:
     for turn in range(one.profile.talk_turns):
         speaker, listener = views[turn % 2], views[1 - turn % 2]
         parts = _context(speaker, listener, known[turn % 2], said)
-        recalled = [nearby_days(speaker.persona.concern, one.now)] if turn < len(views) else []
+        recalled: list[str] = []
         if said:
             memories = yield Recall(said[-1].text, one.profile.retrieve_utterance, speaker.persona.name)
             texts = [nearby_days(memory.text, one.now) for memory in memories]
-            recalled += [text for text in texts if text not in (*known[turn % 2], *recalled)]
+            recalled = [text for text in texts if text not in known[turn % 2]]
         tail = part("situation", "talk_ask", persona=speaker.persona, memories=recalled)
         if turn >= FIRST_LEAVE and not farewells:
             answer = yield Ask("talk.leave", Prompt((*parts, tail)), Choose((GOES_ON, LEAVES), temperature=1.0))
@@ -83,8 +83,9 @@ def talk(one: View, other: View) -> Thought[Talked]:
         drafts = [str(answer.value).strip() for answer in answers]
         met = any(text == f"talking with {listener.persona.name}" for _, text in speaker.done_today)
         lines = [line.text for line in said]
+        minded = [*recalled, nearby_days(speaker.persona.concern, one.now)]
         text, again = yield from best_utterance(
-            drafts, speaker.persona, listener.persona, lines, leaving=bool(farewells), met=met
+            drafts, speaker.persona, listener.persona, lines, minded, leaving=bool(farewells), met=met
         )
         if again and not farewells:
             break

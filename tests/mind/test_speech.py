@@ -52,9 +52,12 @@ def test_whoever_is_called_like_somebody_in_the_examples_may_be_spoken_of() -> N
 
 def test_the_better_draft_is_said_and_the_first_of_equals() -> None:
     def best(*drafts: str) -> tuple[str, bool]:
-        return think(best_utterance(drafts, ADA, ZOE, SAID, leaving=False, met=False))[0]
+        return think(best_utterance(drafts, ADA, ZOE, SAID, ["Ada has shuffled the cards"], leaving=False, met=False))[
+            0
+        ]
 
     assert best("See you tomorrow!", "It takes a card for each step.") == ("It takes a card for each step.", False)
-    assert best("One card a step.", "It takes a card for each step.") == ("One card a step.", False)
+    assert best("One step.", "Two steps.") == ("One step.", False)
+    assert best("It does it in steps.", "I have shuffled the cards.") == ("I have shuffled the cards.", False)
     assert best(SAID[1], SAID[1]) == (SAID[1], True)
     assert best(SAID[1], "Goodbye and see you!") == ("Goodbye and see you!", False)
