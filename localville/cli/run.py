@@ -187,7 +187,9 @@ def list_runs(
 def _live(opened: Run, folder: Path, as_json: bool) -> None:
     """Lives a run under the eye of the screen. The first Ctrl-C (or SIGTERM) ends it after the current step."""
     from localville.cli.live import LiveScreen
-    from localville.cli.show import print_summary, print_timelines
+    from localville.cli.show import print_alarms, print_summary, print_timelines
+    from localville.record.reader import RunReader
+    from localville.study.alarms import alarms
 
     interrupted: list[int] = []
 
@@ -201,12 +203,15 @@ def _live(opened: Run, folder: Path, as_json: bool) -> None:
     try:
         with LiveScreen(opened) as screen:
             opened.live(screen, stop=lambda: bool(interrupted))
+        with RunReader.open(folder) as reader:
+            opened.store.write_alarms(alarms(reader, opened.state.town))
     finally:
         opened.close()
         for number, handler in before.items():
             signal.signal(number, handler)
     if not as_json:
         print_timelines(folder)
+        print_alarms(folder)
     print_summary(folder, as_json)
     if interrupted and not opened.finished:
         typer.echo(f"Saved. Go on: localville resume {folder}", err=True)

@@ -21,11 +21,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 def show(
     folder: RunFolder,
     agent: Annotated[str, typer.Argument(help="Only this agent, by first or full name.")] = "",
+    alarms: Annotated[bool, typer.Option("--alarms", help="Only what looked wrong in how people behaved.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print each agent's day as a timeline: time, place, action."""
     from localville.record.reader import RunReader
 
+    if alarms:
+        print_alarms(folder, agent, as_json)
+        return
     if not as_json:
         print_timelines(folder, agent)
         print_summary(folder, as_json)
@@ -124,10 +128,26 @@ def print_timelines(folder: Path, agent: str = "") -> None:
                 if start.date_words != day:
                     day = start.date_words
                     typer.secho(printable(f"\n{name}, {day}"), bold=True)
-                place = f"{line.sector}: {line.arena}, {line.object}"
-                typer.echo(
-                    printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}: {line.object_state})")
-                )
+                place = ": ".join(part for part in (line.sector, line.arena) if part)
+                used = f", {line.object}: {line.object_state}" if line.object else ""
+                typer.echo(printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}{used})"))
+
+
+def print_alarms(folder: Path, agent: str = "", as_json: bool = False) -> None:
+    """Prints what looked wrong in how people behaved when the run was last ended (localville/study/alarms.py)."""
+    from localville.clock import SimTime
+    from localville.record.reader import RunReader
+
+    with RunReader.open(folder) as reader:
+        names = _named(reader, agent)
+        rows = [row for row in reader.alarms() if any(name in names for name in row[1].split(" and "))]
+    if as_json:
+        keys = ("kind", "agent", "since", "until", "text")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"\nAlarms: {len(rows) or 'none'}")
+    for kind, _, since, _, text in rows:
+        typer.echo(printable(f"  {SimTime(since).iso[:16]}  {kind}: {text}"))
 
 
 def print_summary(folder: Path, as_json: bool) -> None:

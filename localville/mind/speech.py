@@ -13,7 +13,7 @@ from localville.config import Persona
 from localville.mind.thought import Compare, Thought
 
 SAME = 0.85
-"""Cosine from which an utterance says what was said before; ours."""
+"""Cosine from which an utterance says what was said before; so does one that repeats four words in a row. Ours."""
 SAID_AGAIN = 3
 """Faults."""
 PHRASE = 4
@@ -44,7 +44,7 @@ def best_utterance(
     found = []
     for draft in drafts:
         likeness = yield Compare(draft, (*said, *minded))
-        again = max(likeness[: len(said)], default=0.0) >= SAME
+        again = max(likeness[: len(said)], default=0.0) >= SAME or repeats(draft, said)
         faults = faults_of(draft, speaker, listener, said, leaving=leaving, met=met)
         found.append((faults + SAID_AGAIN * again, -max(likeness[len(said) :], default=0.0), again))
     best = min(range(len(drafts)), key=lambda number: (*found[number][:2], number))
@@ -56,16 +56,22 @@ def faults_of(
 ) -> int:
     """Counts what people don't do when they talk to each other."""
     own = speaker.name != speaker.first_name and speaker.name in text
-    names = own + (listener.name != listener.first_name and listener.name in text)
+    names = own + (
+        (listener.name != listener.first_name and listener.name in text) or text.count(listener.first_name) > 1
+    )
     known = {speaker.first_name, listener.first_name}
     strangers = any(match.group() not in known for match in STRANGERS.finditer(text))
     greets = bool(GREETING.search(text)) and (met or len(said) > 1)
     parts = bool(FAREWELL.search(text)) and not leaving
     asks = leaving and text.endswith("?")
+    return sum((names, strangers, greets, parts, asks, repeats(text, said)))
+
+
+def repeats(text: str, said: Sequence[str]) -> bool:
+    """Whether four words in a row were said before, in the talk or in the very text."""
     earlier = {phrase for line in said for phrase in _phrases(line)}
     mine = _phrases(text)
-    repeats = bool(earlier.intersection(mine)) or len(set(mine)) < len(mine)
-    return sum((names, strangers, greets, parts, asks, repeats))
+    return bool(earlier.intersection(mine)) or len(set(mine)) < len(mine)
 
 
 def _phrases(text: str) -> list[tuple[str, ...]]:

@@ -28,6 +28,8 @@ from localville.mind.thought import Compare, Recall, Thought, View
 TEMPERATURE = 0.6
 PENALTY = 1.15
 TOPIC_DRAFTS = 2
+SHORT, LEAVE = 2, 0.7
+"""From which utterance on leave becomes likelier, and by how much each time, in log P. Ours: a 1.5B never wants to go."""
 GOES_ON, LEAVES = " goes on", " takes leave"
 FIRST_LEAVE = 1
 """Utterances before anybody may take leave: who is spoken to may decline to talk."""
@@ -59,8 +61,8 @@ def talk(one: View, other: View) -> Thought[Talked]:
     views = (one, other)
     known: list[list[str]] = []
     for speaker, listener in (views, views[::-1]):
-        name, partner = speaker.persona.name, listener.persona.name
-        known.append((yield from known_of(speaker, partner, one.profile.retrieve_talk, name)))
+        name = speaker.persona.name
+        known.append((yield from known_of(speaker, listener.persona.name, one.profile.retrieve_talk, name)))
     said: list[Utterance] = []
     farewells = 0
     for turn in range(one.profile.talk_turns):
@@ -73,7 +75,8 @@ def talk(one: View, other: View) -> Thought[Talked]:
             recalled = [text for text in texts if text not in known[turn % 2]]
         tail = part("situation", "talk_ask", persona=speaker.persona, memories=recalled)
         if turn >= FIRST_LEAVE and not farewells:
-            answer = yield Ask("talk.leave", Prompt((*parts, tail)), Choose((GOES_ON, LEAVES), temperature=1.0))
+            stay = Choose((GOES_ON, LEAVES), temperature=1.0, prior=(0.0, LEAVE * max(0, turn - SHORT)))
+            answer = yield Ask("talk.leave", Prompt((*parts, tail)), stay)
             farewells = int(answer.value == LEAVES)
         label = LEAVES if farewells else GOES_ON
         prompt = Prompt((*parts, Part("situation", f"{tail.text}{label}:")))
@@ -87,7 +90,7 @@ def talk(one: View, other: View) -> Thought[Talked]:
         text, again = yield from best_utterance(
             drafts, speaker.persona, listener.persona, lines, minded, leaving=bool(farewells), met=met
         )
-        if again and not farewells:
+        if again:
             break
         said.append(Utterance(speaker.persona.name, listener.persona.name, text))
         if farewells == 2:

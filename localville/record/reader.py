@@ -100,6 +100,23 @@ class RunReader:
                      AND step = (SELECT max(step) FROM plans WHERE agent = ?1 AND level = 'day') ORDER BY start"""
         return self._rows(query, agent)
 
+    def day_plans(self, agent: str) -> list[tuple[int, list[tuple[int, int, str, str]]]]:
+        """All day plans of an agent: when each was made, in game seconds, and its lines as in `plan`."""
+        query = """SELECT at, start, "end", activity, place FROM plans JOIN steps USING (step)
+                   WHERE agent = ? AND level = 'day' ORDER BY step, start"""
+        made: dict[int, list[tuple[int, int, str, str]]] = {}
+        for at, *line in self._rows(query, agent):
+            made.setdefault(at, []).append(tuple(line))
+        return list(made.items())
+
+    def talks(self) -> list[tuple[int, list[tuple[str, str]]]]:
+        """Every talk: when it was held, in game seconds, and who said what."""
+        query = "SELECT talk, at, speaker, text FROM utterances JOIN steps USING (step) ORDER BY talk, turn"
+        held: dict[int, tuple[int, list[tuple[str, str]]]] = {}
+        for talk, at, speaker, text in self._rows(query):
+            held.setdefault(talk, (at, []))[1].append((speaker, text))
+        return list(held.values())
+
     def memories(self, agent: str, until: SimTime | None = None) -> list[tuple[Memory, NDArray[np.float32]]]:
         """An agent's memories with their vectors, in id order; with ``until`` as they were after the last step by then."""
         query = """SELECT id, kind, text, created, last_access, importance, evidence, people, count, embedding
@@ -119,6 +136,10 @@ class RunReader:
             rows = self._rows(query, agent, until.seconds)
         with self._decoding():
             return [(_memory(row), np.frombuffer(row[-1], dtype="<f4").astype(np.float32)) for row in rows]
+
+    def alarms(self) -> list[tuple[str, str, int, int, str]]:
+        """What looked wrong when the run was last ended: kind, agent, since and until in game seconds, text."""
+        return self._rows("SELECT kind, agent, since, until, text FROM alarms ORDER BY rowid")
 
     def totals(self) -> list[tuple[str, int, int, int, int, int, int, float]]:
         """Purpose, asks, retries, and prompt, reused, forced and generated tokens, and seconds, a row a purpose."""

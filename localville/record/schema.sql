@@ -153,6 +153,14 @@ CREATE TABLE checkpoint (              -- the latest state of everybody (and of 
   state TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE alarms (                  -- what looks wrong in how people lived (localville/study/alarms.py): measured when a
+  kind TEXT NOT NULL,                  -- run ends, and anew when it has gone on; no fact of the world and not hashed
+  agent TEXT NOT NULL,                 -- one name, or two joined by " and "
+  since INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+
 CREATE INDEX asks_by_step ON asks (step);
 CREATE INDEX events_by_step ON events (step);
 CREATE INDEX positions_by_step ON positions (step);

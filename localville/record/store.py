@@ -23,7 +23,7 @@ from localville.record.lock import RunLock
 from localville.record.tables import TABLES, StepRows
 from localville.record.toml import to_toml
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 30
 """How long to wait for a reader or writer that has the file locked; a step takes milliseconds."""
 
@@ -129,6 +129,19 @@ class Store:
         self.last_step, self.log_hash = step, chained
         self._parts |= new_parts.keys()
         return chained
+
+    def write_alarms(self, alarms: Iterable[tuple[str, str, int, int, str]]) -> None:
+        """Writes what was measured of how people behaved, in place of what was measured before."""
+        try:
+            with self._connection as c:
+                c.execute("DELETE FROM alarms")
+                c.executemany("INSERT INTO alarms VALUES (?, ?, ?, ?, ?)", list(alarms))
+        except sqlite3.OperationalError as fault:
+            raise RunError(
+                f"the alarms could not be written ({fault}); all steps are safe",
+                where=str(self.folder),
+                next="See that the disk has room and may be written",
+            ) from None
 
     def close(self) -> None:
         """Gives the run back and closes the database. Closing twice is fine."""

@@ -23,6 +23,7 @@ SAID = ["Hey Zoë, the engine can do sums now.", "Really? Show me how it does th
         ("I have to go, see you tomorrow!", 1),
         ("As I said, the engine can do sums now.", 1),
         ("It runs and it runs and it runs and it runs.", 1),
+        ("Zoë, I will take Zoë to the park.", 1),
         ("Nadia and I want to swim across the lake.", 1),
         ("Hi, see you, Zoë 李!", 3),
     ],
@@ -60,4 +61,5 @@ def test_the_better_draft_is_said_and_the_first_of_equals() -> None:
     assert best("One step.", "Two steps.") == ("One step.", False)
     assert best("It does it in steps.", "I have shuffled the cards.") == ("I have shuffled the cards.", False)
     assert best(SAID[1], SAID[1]) == (SAID[1], True)
+    assert best("Then the engine can do sums now?") == ("Then the engine can do sums now?", True)
     assert best(SAID[1], "Goodbye and see you!") == ("Goodbye and see you!", False)
