@@ -46,6 +46,7 @@ NEEDS = {
 }
 """What an activity needs, and words of which one must be in the name or the use of some object of its room."""
 TALKING = "talking with "
+NEVER = 2**40
 
 
 class Alarm(NamedTuple):
@@ -142,7 +143,7 @@ def same_pair(talks: list[tuple[int, list[tuple[str, str]]]], cooldown: int) -> 
         times[_pair(said)].append(at)
     for pair, ats in times.items():
         row = [ats[0]]
-        for one, other in pairwise([*ats, 10**12]):
+        for one, other in pairwise([*ats, NEVER]):
             if other - one <= cooldown + SOON:
                 row.append(other)
                 continue
@@ -173,7 +174,7 @@ def plan_ignored(
     persona: Persona, lines: list[Line], plans: list[tuple[int, list[tuple[int, int, str, str]]]]
 ) -> Iterator[Alarm]:
     """A part of the day of an hour or more that was spent elsewhere for the most part. Talks count for neither."""
-    for (made, plan), following in zip(plans, [*(at for at, _ in plans[1:]), 10**12], strict=True):
+    for (made, plan), (following, _) in pairwise([*plans, (NEVER, [])]):
         midnight = SimTime(made).midnight.seconds
         for start, end, activity, place in plan:
             first, last = max(midnight + start, made), min(midnight + end, following)

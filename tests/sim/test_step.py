@@ -78,7 +78,7 @@ class TestDays:
     def test_hours_lie_within_the_parts_of_the_day(self, two_days, name):
         query = """SELECT step, start, "end", place FROM plans WHERE agent = ? AND level = ? ORDER BY rowid"""
         days, hours = rows(two_days, query, name, "day"), rows(two_days, query, name, "hours")
-        assert len(hours) >= len({step for step, *_ in days}) * 5
+        assert len(hours) >= 2 * 5  # two days
         for step, start, end, place in hours:
             latest = max(day for day, *_ in days if day <= step)
             parts = [part for day, *part in days if day == latest]

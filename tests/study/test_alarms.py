@@ -115,6 +115,7 @@ def test_a_plan_nobody_follows() -> None:
     (alarm,) = plan_ignored(ADA, lazy, [(DATE + 7 * HOUR, plan)])
     assert alarm.text == 'Ada Lovelace planned to "sell coffee" at Cafe and was elsewhere for 3.0 hours'
     assert not list(plan_ignored(ADA, [did(7, 9, "reading"), did(9, 12, "selling", CAFE)], [(DATE + 7 * HOUR, plan)]))
+    assert not list(plan_ignored(ADA, lazy, []))
     # A plan made anew at nine counts from then on.
     home = [(9 * HOUR, 12 * HOUR, "rest", "House")]
     assert not list(plan_ignored(ADA, lazy, [(DATE + 7 * HOUR, plan), (DATE + 9 * HOUR, home)]))
