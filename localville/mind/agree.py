@@ -6,7 +6,7 @@ left and the places this person knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
 from localville.llm.bounds import budget
@@ -15,9 +15,12 @@ from localville.llm.gbnf import quote
 from localville.llm.grammars import phrase_rules
 from localville.mind.promise import Promise
 from localville.mind.prompting import part, render
+from localville.mind.react import NO, YES
 from localville.mind.thought import Thought, View
 
-NOTHING, TODAY, TOMORROW = " nothing", " today", " tomorrow"
+TODAY, TOMORROW = "today", "tomorrow"
+SURE = 0.5
+"""Temperature of the choice; ours."""
 STEP = 30 * MINUTE
 LONGEST = 3 * HOUR
 EARLIEST = 6 * HOUR
@@ -27,42 +30,49 @@ ACTIVITY_BYTES = 56
 
 def agreed(view: View, partner: str, script: Sequence[str], source: str) -> Thought[Promise | None]:
     """Finds what a person has agreed to in a talk, if anything. ``source``: the memory that tells of the talk."""
-    starts_today = _starts(view.now.second_of_day)
-    options = (NOTHING, TODAY, TOMORROW) if starts_today else (NOTHING, TOMORROW)
     parts = (
         Part("town", render("agreed")),
         part("situation", "agreed_script", lines=script),
     )
     ask = part("situation", "agreed_ask", persona=view.persona)
-    answer = yield Ask("agreed", Prompt((*parts, ask)), Choose(options))
-    if answer.value == NOTHING:
+    answer = yield Ask("agreed", Prompt((*parts, ask)), Choose((NO, YES), temperature=SURE))
+    if answer.value == NO:
         return None
-    day = view.now if answer.value == TODAY else view.now.midnight + DAY
-    grammar = meeting_grammar(starts_today if answer.value == TODAY else _starts(0), view.tree.sectors())
-    prompt = Prompt((*parts, Part("situation", f"{ask.text}{answer.value} from ")))
+    starts = {TODAY: _starts(view.now.second_of_day), TOMORROW: _starts(0)}
+    grammar = meeting_grammar({day: times for day, times in starts.items() if times}, view.tree.sectors())
+    prompt = Prompt((*parts, Part("situation", f"{ask.text}{answer.value}, ")))
     meeting = yield Ask("agreed.when", prompt, Write(grammar, budget(grammar)))
-    start, end, place, activity = parse_meeting(meeting.value)
-    return Promise(day.iso[:10], start, end, place, f"{activity} with {partner}", source)
+    day, start, end, place, activity = parse_meeting(meeting.value)
+    date = view.now if day == TODAY else view.now.midnight + DAY
+    return Promise(date.iso[:10], start, end, place, f"{activity} with {partner}", source)
 
 
-def meeting_grammar(starts: Sequence[int], places: Sequence[str]) -> Grammar:
-    """``10:00 to 11:30 at Hobbs Cafe: celebrate together``, beginning at one of ``starts`` (seconds of the day)."""
-    rules = []
-    for start in starts:
-        ends = range(start + STEP, min(start + LONGEST, DAY) + 1, STEP)
-        tails = " | ".join(quote(format_clock(end)) for end in ends)
-        rules.append(f"{quote(format_clock(start) + ' to ')} ({tails})")
+def meeting_grammar(starts: Mapping[str, Sequence[int]], places: Sequence[str]) -> Grammar:
+    """``tomorrow from 10:00 to 11:30 at Hobbs Cafe: celebrate together``.
+
+    ``starts``: for each day the times at which it may begin, in seconds of the day.
+    """
+    rules, days = [], []
+    for name, times in starts.items():
+        days.append(f"{quote(name + ' from ')} {name}")
+        ways = []
+        for start in times:
+            ends = range(start + STEP, min(start + LONGEST, DAY) + 1, STEP)
+            tails = " | ".join(quote(format_clock(end)) for end in ends)
+            ways.append(f"{quote(format_clock(start) + ' to ')} ({tails})")
+        rules.append(f"{name} ::= {' | '.join(ways)}")
     where = " | ".join(quote(place) for place in places)
-    root = f'root ::= ({" | ".join(rules)}) " at " ({where}) ": " phrase "\\n"'
-    return Grammar("meeting", "\n".join([root, *phrase_rules(ACTIVITY_BYTES), ""]))
+    root = f'root ::= ({" | ".join(days)}) " at " ({where}) ": " phrase "\\n"'
+    return Grammar("meeting", "\n".join([root, *rules, *phrase_rules(ACTIVITY_BYTES), ""]))
 
 
-def parse_meeting(text: str) -> tuple[int, int, str, str]:
-    """Reads a text of ``meeting_grammar``: start, end, place, activity."""
-    span, _, rest = text.rstrip("\n").partition(" at ")
+def parse_meeting(text: str) -> tuple[str, int, int, str, str]:
+    """Reads a text of ``meeting_grammar``: day, start, end, place, activity."""
+    day, _, rest = text.rstrip("\n").partition(" from ")
+    span, _, rest = rest.partition(" at ")
     start, _, end = span.partition(" to ")
     place, _, activity = rest.rpartition(": ")
-    return parse_clock(start), parse_clock(end), place, activity
+    return day, parse_clock(start), parse_clock(end), place, activity
 
 
 def _starts(now: int) -> list[int]:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from localville.chance import rng
 from localville.clock import DAY, HOUR, MINUTE
-from localville.llm.engine import Ask, Choose
+from localville.llm.engine import Ask, Write
 from localville.llm.scripted import ScriptedEngine
 from localville.llm.sentences import topic_grammar, utterance_grammar
 from localville.llm.walk import walk
 from localville.memory.stream import Memory, MemoryKind
-from localville.mind.agree import NOTHING, TODAY, agreed, meeting_grammar, parse_meeting
+from localville.mind.agree import TODAY, TOMORROW, agreed, meeting_grammar, parse_meeting
 from localville.mind.react import NO, YES, known_of, wants_to_talk
 from localville.mind.talk import GOES_ON, LEAVES, talk
 from localville.mind.thought import Recall, View
@@ -112,28 +112,33 @@ def test_what_mattered_most_is_remembered_in_its_words() -> None:
 @given(st.integers(12, 47), SEEDS)
 def test_meetings_are_read_exactly(half_hour: int, seed: int) -> None:
     starts = [half_hour * 30 * MINUTE]
-    start, end, place, activity = parse_meeting(walk(meeting_grammar(starts, ("Café: at 5 to 7", "Park")), rng(seed)))
-    assert start in starts
+    grammar = meeting_grammar({TODAY: starts, TOMORROW: [0]}, ("Café: at 5 to 7", "Park from 5"))
+    day, start, end, place, activity = parse_meeting(walk(grammar, rng(seed)))
+    assert start in (starts if day == TODAY else [0])
     assert start < end <= min(start + 3 * HOUR, DAY)
-    assert place in ("Café: at 5 to 7", "Park")
+    assert place in ("Café: at 5 to 7", "Park from 5")
     assert activity.strip()
 
 
 def test_late_at_night_nothing_can_be_agreed_for_today() -> None:
-    _, wanted = think(agreed(view_of(ADA, clock="23:40"), ZOE.name, ["Zoë goes on: Hello."], "…"))
-    (ask, *_) = asks(wanted)
-    assert isinstance(ask.form, Choose)
-    assert TODAY not in ask.form.options
+    engine = ScriptedEngine({"agreed": YES})
+    for clock, days in (("23:40", {TOMORROW}), ("10:00", {TODAY, TOMORROW})):
+        _, wanted = think(agreed(view_of(ADA, clock=clock), ZOE.name, ["Zoë goes on: Hello."], "…"), engine)
+        form = asks(wanted)[1].form
+        assert isinstance(form, Write)
+        assert {day for day in (TODAY, TOMORROW) if f'"{day} from "' in form.grammar.gbnf} == days
 
 
 def test_nothing_agreed_is_no_promise() -> None:
-    engine = ScriptedEngine({"agreed": NOTHING})
+    engine = ScriptedEngine({"agreed": NO})
     promise, wanted = think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: Hello."], "…"), engine)
     assert (promise, len(asks(wanted))) == (None, 1)
 
 
 def test_what_was_agreed_names_whom_it_is_with() -> None:
-    engine = ScriptedEngine({"agreed": " tomorrow", "agreed.when": "17:00 to 19:00 at Cafe: celebrate the party\n"})
+    engine = ScriptedEngine(
+        {"agreed": YES, "agreed.when": "tomorrow from 17:00 to 19:00 at Cafe: celebrate the party\n"}
+    )
     promise, _ = think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: Come to my party."], "a talk"), engine)
     assert promise is not None
     assert (promise.date, promise.start, promise.end) == ("2023-02-14", 17 * HOUR, 19 * HOUR)
