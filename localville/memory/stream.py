@@ -69,7 +69,7 @@ class MemoryStream:
         self._new_since = 0
         self._touched: set[int] = set()
         self._repeated: set[int] = set()
-        self._observed: dict[str, int] = {}
+        self._by_text: dict[tuple[MemoryKind, str], int] = {}
 
     def append(
         self,
@@ -105,12 +105,11 @@ class MemoryStream:
         self._importance[len(self)] = memory.importance
         self._last_access[len(self)] = memory.last_access.seconds
         self._memories.append(memory)
-        if memory.kind is MemoryKind.OBSERVATION:
-            self._observed[memory.text] = memory.id
+        self._by_text[memory.kind, memory.text] = memory.id
 
-    def observed(self, text: str) -> int | None:
-        """The id of the observation with this text, if it was made before."""
-        return self._observed.get(text)
+    def known(self, kind: MemoryKind, text: str) -> int | None:
+        """The id of the memory of this kind with this text, if it was made before."""
+        return self._by_text.get((kind, text))
 
     def reinforce(self, number: int, at: SimTime) -> None:
         """Notes that a memory was made again, once a drain: it counts one more and is as fresh as if retrieved."""

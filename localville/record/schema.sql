@@ -44,7 +44,7 @@ CREATE TABLE memories (                -- the memory streams; (agent, id) is wha
   importance INTEGER NOT NULL CHECK (importance BETWEEN 1 AND 10),
   evidence TEXT NOT NULL,              -- JSON list of ids: what a reflection rests on
   people TEXT NOT NULL,                -- JSON list of names: who took part in a chat
-  count INTEGER NOT NULL,              -- how often it was observed; changes: `repeats` keeps when
+  count INTEGER NOT NULL,              -- how often it was made; changes: `repeats` keeps when
   embedding BLOB NOT NULL,             -- float32, little-endian, L2-normalised
   PRIMARY KEY (agent, id)
 ) STRICT;
@@ -55,7 +55,7 @@ CREATE TABLE accesses (                -- which memories were retrieved in a ste
   memory INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE repeats (                 -- observations made again in a step: they reinforce the memory they repeat
+CREATE TABLE repeats (                 -- memories made again in a step: they reinforce the one they repeat
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
   memory INTEGER NOT NULL

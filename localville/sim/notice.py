@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from localville.clock import SimTime
 from localville.config import Profile
@@ -15,12 +16,21 @@ from localville.world.places import OUTDOORS_NAME
 from localville.world.sight import Kind, Percept, fresh, perceive
 
 
-def notice(state: TownState, profile: Profile) -> list[tuple[AgentState, str]]:
+class Observation(NamedTuple):
+    """What somebody has done or noticed, as the sentence that is remembered."""
+
+    agent: AgentState
+    text: str
+    furniture: bool = False
+    """Whether it is of a thing in use; that sets off no reflection."""
+
+
+def notice(state: TownState, profile: Profile) -> list[Observation]:
     """New observations of all agents, in id order: what each did itself, then what it noticed."""
-    seen: list[tuple[AgentState, str]] = []
+    seen: list[Observation] = []
     others = {agent.name: (agent.tile, agent.activity()) for agent in state.agents}
     for agent in state.agents:
-        seen += [(agent, text) for text in agent.to_remember]
+        seen += [Observation(agent, text) for text in agent.to_remember]
         agent.to_remember = ()
         percepts = perceive(
             state.town,
@@ -38,7 +48,9 @@ def notice(state: TownState, profile: Profile) -> list[tuple[AgentState, str]]:
         objects = [p.address for p in percepts if p.kind is Kind.OBJECT]
         agent.tree = agent.tree.learn([p.address for p in percepts if p.address.sector != OUTDOORS_NAME])
         agent.tree = agent.tree.see({address: state.set_states.get(address) for address in objects})
-        seen += [(agent, _in_words(p)) for p in news]
+        seen += [
+            Observation(agent, _in_words(p), p.kind is Kind.OBJECT and p.address not in state.set_states) for p in news
+        ]
     return seen
 
 
@@ -58,19 +70,20 @@ def remember(
     scheduler: Scheduler,
     profile: Profile,
     ways: Mapping[str, str],
-    observations: list[tuple[AgentState, str]],
+    observations: list[Observation],
     facts: StepFacts,
 ) -> None:
     """Asks the importance of every text not rated before and appends the observations."""
     first: dict[str, AgentState] = {}
-    for agent, text in observations:
+    for agent, text, _ in observations:
         if text not in state.importance_known:
             first.setdefault(text, agent)
     tasks = [Task(agent, rate(text, ways), "remember") for text, agent in first.items()]
     facts.asks += scheduler.run(tasks, state.step, state.now)
     state.importance_known.update({text: task.result for text, task in zip(first, tasks, strict=True)})
-    rated = [(agent, text, state.importance_known[text]) for agent, text in observations]
-    append_memories(scheduler, state.now, MemoryKind.OBSERVATION, rated)
+    rated = [(agent, text, state.importance_known[text]) for agent, text, _ in observations]
+    dull = {text for _, text, furniture in observations if furniture}
+    append_memories(scheduler, state.now, MemoryKind.OBSERVATION, rated, dull=dull)
 
 
 def append_memories(
@@ -79,17 +92,21 @@ def append_memories(
     kind: MemoryKind,
     rated: list[tuple[AgentState, str, int]],
     people: Iterable[str] = (),
+    dull: Collection[str] = (),
 ) -> None:
-    """Appends memories to their streams and indexes, with one embedding call; what was observed before is reinforced."""
+    """Appends memories to their streams and indexes, with one embedding call; what was remembered before is reinforced.
+
+    ``dull``: texts that do not count towards the next reflection.
+    """
     if not rated:
         return
     vectors = scheduler.embedder.embed([text for _, text, _ in rated])
     for (agent, text, importance), vector in zip(rated, vectors, strict=True):
-        known = agent.stream.observed(text) if kind is MemoryKind.OBSERVATION else None
+        known = agent.stream.known(kind, text)
         if known is not None:
             agent.stream.reinforce(known, at)
             continue
         memory = agent.stream.append(text, kind, at, importance, people=people)
         agent.index.add(memory.id, vector)
-        if kind in (MemoryKind.OBSERVATION, MemoryKind.CHAT):
+        if kind in (MemoryKind.OBSERVATION, MemoryKind.CHAT) and text not in dull:
             agent.unreflected += importance

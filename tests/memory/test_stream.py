@@ -142,7 +142,7 @@ class TestChanges:
     def test_what_is_made_again_counts_once_a_step_and_is_fresh(self):
         stream = stream_of("a", "b")
         stream.drain_changes()
-        assert (stream.observed("b"), stream.observed("c")) == (2, None)
+        assert (stream.known(MemoryKind.OBSERVATION, "b"), stream.known(MemoryKind.OBSERVATION, "c")) == (2, None)
         for _ in range(2):
             stream.reinforce(2, START + 60)
         assert (stream[2].count, stream[2].last_access, stream.last_accesses.tolist()[1]) == (
@@ -157,7 +157,7 @@ class TestChanges:
     def test_only_observations_are_made_again(self):
         stream = stream_of("a")
         stream.append("a and b", THOUGHT, START, 8, (1,))
-        assert stream.observed("a and b") is None
+        assert stream.known(MemoryKind.OBSERVATION, "a and b") is None
 
     def test_a_memory_retrieved_in_the_step_that_made_it_is_new_and_touched(self):
         stream = stream_of("a")

@@ -22,16 +22,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_what_happens_sets_it_off_and_plans_and_old_memories_do_not(run: Path) -> None:
+def test_what_happens_sets_it_off_and_plans_furniture_and_old_memories_do_not(run: Path) -> None:
     for (agent,) in rows(run, "SELECT name FROM agents"):
-        query = """SELECT step, kind, importance FROM memories WHERE agent = ? AND step > 0 ORDER BY id"""
+        query = """SELECT step, kind, importance, text FROM memories WHERE agent = ? AND step > 0 ORDER BY id"""
         gathered, steps = 0, []
-        for step, kind, importance in rows(run, query, agent):
+        for step, kind, importance, text in rows(run, query, agent):
             if kind == "reflection" and step not in steps:
                 assert gathered >= QUICK.reflect_threshold
                 steps.append(step)
                 gathered = 0
-            gathered += importance * (kind in ("observation", "chat"))
+            gathered += importance * (kind in ("observation", "chat") and not text.startswith("the "))
         assert steps
         asked = rows(run, "SELECT step, count(*) FROM questions WHERE agent = ? GROUP BY step", agent)
         assert asked == [(step, 3) for step in steps]
