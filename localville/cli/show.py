@@ -21,11 +21,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 def show(
     folder: RunFolder,
     agent: Annotated[str, typer.Argument(help="Only this agent, by first or full name.")] = "",
+    alarms: Annotated[bool, typer.Option("--alarms", help="What people would not do, instead of the days.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print each agent's day as a timeline: time, place, action."""
+    from localville.cli.alarms import print_alarms
     from localville.record.reader import RunReader
 
+    if alarms:
+        with RunReader.open(folder) as reader:
+            name = one_agent(reader, agent) if agent else ""
+        print_alarms(folder, name, as_json=as_json)
+        return
     if not as_json:
         print_timelines(folder, agent)
         print_summary(folder, as_json)
@@ -47,7 +54,7 @@ def memories(
     from localville.record.reader import RunReader
 
     with RunReader.open(folder) as reader:
-        name = _one(reader, agent)
+        name = one_agent(reader, agent)
         found = reader.memories(name)
         if tree:
             print_trees([memory for memory, _ in found], limit, as_json)
@@ -136,6 +143,7 @@ def print_summary(folder: Path, as_json: bool) -> None:
 
     with RunReader.open(folder) as reader:
         totals, (step, _, end), at = reader.totals(), reader.last_step(), reader.lived_until()
+        measured, alarms = reader.alarms_step() == step, len(reader.alarms())
     asks, retries, prompt, reused, _, generated = (sum(int(row[i]) for row in totals) for i in range(1, 7))
     summary = {
         "run": str(folder),
@@ -146,6 +154,7 @@ def print_summary(folder: Path, as_json: bool) -> None:
         "prompt_tokens": prompt,
         "reused_tokens": reused,
         "generated_tokens": generated,
+        "alarms": alarms if measured else None,
         "log_hash": end,
     }
     if as_json:
@@ -160,10 +169,10 @@ def print_summary(folder: Path, as_json: bool) -> None:
 
 def _named(reader: RunReader, agent: str) -> list[str]:
     """The agents a name stands for; all for none."""
-    return [_one(reader, agent)] if agent else reader.agents()
+    return [one_agent(reader, agent)] if agent else reader.agents()
 
 
-def _one(reader: RunReader, agent: str) -> str:
+def one_agent(reader: RunReader, agent: str) -> str:
     """The agent of a first or full name. Raises RunError with the nearest match."""
     from difflib import get_close_matches
 

@@ -20,8 +20,8 @@ from localville.world.residents import is_bed
 
 CLOSED_FOR = 15 * MINUTE
 """In a closed place; ours: one fine action, so that who leaves a little late is let go."""
-CROWDED_FOR = 10 * MINUTE
-"""Of more people than a place holds; ours: one who comes and one who goes may meet."""
+CROWDED_FOR = 5 * MINUTE
+"""Of more people than a place holds: the shortest action (paper §4.3). Who comes and who goes may meet."""
 
 _SOMEBODYS = r"(?:(?:the|a|an|her|his|their|some)\s+)?"
 
@@ -69,7 +69,7 @@ def unfitting_place(lived: Lived) -> Iterator[Alarm]:
 def _misplaced_rows(life: Life, town: Town, names: Sequence[tuple[str, re.Pattern[str]]]) -> Iterator[Alarm]:
     """One alarm for each row of actions of which the same is to be said."""
     home = town.find(life.persona.home).sector
-    doings = [doing for doing in life.doings if not doing.talk]
+    doings = [doing for doing in life.doings if doing.there.length and not doing.talk]
     for complaint, group in groupby(doings, key=lambda doing: _misplaced(doing, town, home, names)):
         row = list(group)
         if complaint:

@@ -113,6 +113,13 @@ class TestMisplaced:
     def test_what_the_town_has_nowhere_can_be_done_anywhere(self, tmp_path):
         assert told(tmp_path, ("taking a hot shower", STOVE), ("watching TV", TABLE)) == []
 
+    def test_who_never_arrives_was_not_there(self, tmp_path):
+        days = Days(somebody(ADA), until="12:00")
+        days.wake(ADA, "07:00")
+        days.act(ADA, "08:00", "08:15", "cooking dinner", DESK)
+        days.walk(ADA, "08:00", 15)
+        assert days.alarms(tmp_path) == []
+
     def test_a_row_of_them_is_one_alarm(self, tmp_path):
         odd = [("frying eggs", DESK), ("cooking rice", DESK), ("reading", DESK), ("baking a cake", BENCH)]
         assert told(tmp_path, *odd) == [
@@ -171,10 +178,10 @@ class TestCrowded:
         assert self.days("07:20", "07:40").alarms(tmp_path) == [alarm]
 
     def test_who_comes_when_the_other_is_about_to_go_is_let_be(self, tmp_path):
-        assert self.days("07:51", "08:30").alarms(tmp_path) == []
+        assert self.days("07:56", "08:30").alarms(tmp_path) == []
 
     def test_who_is_on_the_way_is_not_there(self, tmp_path):
-        assert self.days("07:40", "08:30", walking=15).alarms(tmp_path) == []
+        assert self.days("07:40", "08:30", walking=16).alarms(tmp_path) == []
 
     def test_a_place_that_holds_both(self, tmp_path):
         days = self.days("07:20", "07:40")
