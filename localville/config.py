@@ -42,7 +42,19 @@ def _clock_text(value: Any) -> Any:
     return format_clock(parse_clock(value)) if isinstance(value, str) else value
 
 
+def _hours_text(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    start, dash, end = value.partition("-")
+    first, last = parse_clock(start), parse_clock(end)
+    if not dash or first >= last:
+        raise ConfigError(f"'{value}' are no hours of a day", next="Write them as 08:00-17:00")
+    return f"{format_clock(first)}-{format_clock(last)}"
+
+
 Clock = Annotated[str, BeforeValidator(_clock_text)]
+Hours = Annotated[str, BeforeValidator(_hours_text)]
+"""``08:00-17:00``, within one day."""
 
 
 class _Frozen(BaseModel):
@@ -63,13 +75,29 @@ class Persona(_Frozen):
     home: Place
     """A sector, or ``sector:arena`` for a room of a shared house."""
     workplace: Place | None = None
+    works: Hours | None = None
+    """From when to when it is at its workplace on an ordinary day; nothing for whoever has no fixed hours."""
     known_places: tuple[Place, ...] = ()
     memories: Text
     """One paragraph; each statement between semicolons becomes a seed memory."""
 
+    @model_validator(mode="after")
+    def _works_somewhere(self) -> Self:
+        if self.works and not self.workplace:
+            raise ValueError("'works' needs a workplace")
+        return self
+
     @property
     def first_name(self) -> str:
         return self.name.split()[0]
+
+    @property
+    def work_hours(self) -> tuple[int, int] | None:
+        """The hours of work in seconds of the day."""
+        if self.works is None:
+            return None
+        start, _, end = self.works.partition("-")
+        return parse_clock(start), parse_clock(end)
 
     @property
     def seed_memories(self) -> tuple[str, ...]:
@@ -120,14 +148,20 @@ class Profile(_Frozen):
     """Memories put before each of the three summaries of an agent. Ours; the original retrieves 30 (PAPER §10)."""
     talk_turns: int = 8
     """Utterances of a talk at most. Ours: from the third or fourth on a 1.5B repeats itself (ENGINE §5); original 16."""
+    talk_drafts: int = 3
+    """Drafts of each utterance, of which the one with the fewest faults is said (ENGINE §5). Ours."""
     talk_facts: int = 3
-    """Sentences of who told whom what that are kept of a talk, at most; ours."""
+    """Utterances of a talk that are remembered word for word, the most important ones; ours."""
     talk_characters_per_minute: int = 240
     """How long a talk takes; PAPER §10."""
     talk_cooldown_minutes: int = 133
     """Between two talks of the same pair: 800 steps of 10 seconds; PAPER §10."""
     react_again_minutes: int = 30
-    """How long one that was passed by is not thought of again; ours."""
+    """How long one that was passed by, or a thing that was left as it is, is not thought of again; ours."""
+    wait_minutes: int = 5
+    """How long one waits for a full room before thinking again; ours, the shortest action."""
+    avoid_minutes: int = 10
+    """How long one that would not wait does things elsewhere; ours."""
     retrieve_talk: int = 5
     """Memories about the other that a talk begins with. Ours; the original retrieves 50 (PAPER §10)."""
     retrieve_relation: int = 4

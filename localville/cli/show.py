@@ -131,10 +131,9 @@ def print_timelines(folder: Path, agent: str = "") -> None:
                 if start.date_words != day:
                     day = start.date_words
                     typer.secho(printable(f"\n{name}, {day}"), bold=True)
-                place = f"{line.sector}: {line.arena}, {line.object}"
-                typer.echo(
-                    printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}: {line.object_state})")
-                )
+                place = ": ".join(part for part in (line.sector, line.arena) if part)
+                used = f", {line.object}: {line.object_state}" if line.object else ""
+                typer.echo(printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}{used})"))
 
 
 def print_summary(folder: Path, as_json: bool) -> None:

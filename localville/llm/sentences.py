@@ -11,7 +11,7 @@ from typing import NamedTuple
 from localville.errors import GrammarError
 from localville.llm.engine import Grammar
 from localville.llm.gbnf import quote
-from localville.llm.grammars import phrase_rules
+from localville.llm.grammars import ACTION_BYTES, doing_rules, phrase_rules
 
 QUESTION_BYTES = 80
 INSIGHT_BYTES = 110
@@ -19,6 +19,7 @@ INSIGHT_BYTES = 110
 SUMMARY_BYTES = 160
 SENTENCE_BYTES = 130
 """Longest sentence of speech, about 25 words; people speak some 17 a turn."""
+TOPIC_BYTES = 64
 MOST_EVIDENCE = 4
 """Statements that one insight may cite; the paper's example cites four."""
 QUESTION_WORDS = ("What", "Who", "Why", "How", "Which", "Where")
@@ -105,23 +106,24 @@ def utterance_grammar(*, longest: int = SENTENCE_BYTES, sentences: int = 2) -> G
     return Grammar("utterance", "\n".join([*rules, *later, ""]))
 
 
-def gist_grammar(speakers: Sequence[str], most: int, *, longest: int = INSIGHT_BYTES) -> Grammar:
-    """What a talk was about, ``about: the party``, then one to ``most`` lines ``Sam Moore told Tom Moreno that …``.
+def response_grammar(lengths: Sequence[int], *, longest: int = ACTION_BYTES) -> Grammar:
+    """What somebody does at once about something, and for how long: `` turning off the stove (5 minutes)``.
 
-    ``speakers``: the full names of the two who talked. A blank line closes it.
+    ``lengths``: the minutes it may take. The blank in front belongs to the text, as a continuation of "sees to it:".
     """
-    if len(speakers) != 2 or most < 1:
-        raise GrammarError("two people talk, and something is said")
-    one, other = speakers
-    rules = ['root ::= "about: " phrase "\\n" g1']
-    for number in range(1, most + 1):
-        more = f'("\\n" g{number + 1} | "\\n\\n")' if number < most else '"\\n\\n"'
-        rules.append(f"g{number} ::= told phrase {more}")
-    rules.append(f"told ::= {quote(f'{one} told {other} that ')} | {quote(f'{other} told {one} that ')}")
-    return Grammar("gist", "\n".join([*rules, *phrase_rules(longest)]) + "\n")
+    if not lengths:
+        raise GrammarError("what is done takes some time")
+    minutes = " | ".join(quote(str(length)) for length in sorted(set(lengths)))
+    root = f'root ::= " " doing " (" ({minutes}) " minutes)\\n"'
+    return Grammar("response", "\n".join([root, *doing_rules(longest), ""]))
 
 
-def parse_gist(text: str) -> tuple[str, tuple[str, ...]]:
-    """Reads a text of ``gist_grammar``: the topic and the lines."""
-    about, *lines = text.rstrip("\n").split("\n")
-    return about.removeprefix("about: "), tuple(lines)
+def parse_response(text: str) -> tuple[str, int]:
+    """Reads a text of ``response_grammar``: the activity and its minutes."""
+    doing, _, minutes = text.strip().removesuffix(" minutes)").rpartition(" (")
+    return doing, int(minutes)
+
+
+def topic_grammar(*, longest: int = TOPIC_BYTES) -> Grammar:
+    """What a talk was about, in a few words up to the line's end: `` swimming together before the race``."""
+    return Grammar("topic", "\n".join(['root ::= " " phrase "\\n"', *phrase_rules(longest), ""]))

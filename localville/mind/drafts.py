@@ -2,7 +2,7 @@
 
 A small model writes a good day in most tries and a silly one in some (ENGINE §5); what is silly in a plan can be told
 without a model. A fault is a line that says again what an earlier one said, or that names another place than its own; a
-meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either.
+meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either. So is a day away from work.
 """
 
 from __future__ import annotations
@@ -11,17 +11,24 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from localville.clock import HOUR
 from localville.config import Persona
 from localville.llm.grammars import PlannedChunk
 from localville.mind.naming import named_sectors
 from localville.mind.thought import Compare, Thought
+from localville.world.places import Address
 
 SAME = 0.75
 """Cosine from which two lines say the same: "have lunch at the cafe", "eat lunch at the cafe"; ours."""
 
 MEALS = ("breakfast", "lunch", "dinner", "supper")
+NOT_EATEN = re.compile(r"\b(?:serv|prepar|cook|order|plan|sell|mak|clean|clear)\w*\b(?:(?!,|\b(?:have|eat)\b).)*$")
+"""What stands in front of a meal that one has to do with and does not eat: "serve breakfast and lunch"."""
 SECOND_MEAL = 2
 """Faults."""
+
+AWAY = HOUR
+"""Of the hours of work that may be spent elsewhere, say over lunch, without a fault; each further hour is one. Ours."""
 
 Draft: TypeAlias = tuple[PlannedChunk, ...]
 
@@ -32,7 +39,7 @@ def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str])
         return drafts[0]
     scores = []
     for draft in drafts:
-        faults = yield from faults_of(draft, places)
+        faults = (yield from faults_of(draft, places)) + absence(draft, persona)
         habit = yield from _likeness_to_habits(draft, persona)
         scores.append((-faults, habit))
     return drafts[max(range(len(drafts)), key=lambda number: (*scores[number], -number))]
@@ -40,7 +47,7 @@ def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str])
 
 def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
     """Counts the lines that repeat an earlier one, those that name another place than their own, and second meals."""
-    told = [sum(meal in chunk.activity for chunk in draft) for meal in MEALS]
+    told = [sum(_eaten(meal, chunk.activity) for chunk in draft) for meal in MEALS]
     faults = SECOND_MEAL * sum(times - 1 for times in told if times)
     for number, chunk in enumerate(draft):
         named, _ = named_sectors(chunk.activity, places)
@@ -49,6 +56,21 @@ def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
             likeness = yield Compare(chunk.activity, tuple(earlier.activity for earlier in draft[:number]))
             faults += max(likeness) >= SAME
     return faults
+
+
+def _eaten(meal: str, activity: str) -> bool:
+    before, found, _ = activity.partition(meal)
+    return bool(found) and NOT_EATEN.search(before) is None
+
+
+def absence(draft: Draft, persona: Persona) -> int:
+    """Counts the hours of work, beyond one, that a draft spends elsewhere."""
+    if persona.work_hours is None or persona.workplace is None:
+        return 0
+    start, end = persona.work_hours
+    sector = Address.parse(persona.workplace).sector
+    away = sum(max(0, min(chunk.end, end) - max(chunk.start, start)) for chunk in draft if chunk.place != sector)
+    return max(0, away - AWAY) // HOUR
 
 
 def _likeness_to_habits(draft: Draft, persona: Persona) -> Thought[float]:

@@ -77,11 +77,14 @@ def choose_object(view: View, text: str, sector: str) -> Thought[Address]:
     prior = tuple(LIKENESS_WEIGHT * like + stay for like, stay in zip(likeness, here, strict=True))
     options = tuple(str(thing.address) for thing in things)
     if view.ways.get("place") == "instruct":
-        places = [{"address": option, "affords": thing.affords} for option, thing in zip(options, things, strict=True)]
+        places = [
+            {"address": option, "affords": thing.affords, "state": view.tree.state(thing.address)}
+            for option, thing in zip(options, things, strict=True)
+        ]
         prompt = Prompt((part("situation", "place_ask", places=places, text=text),))
         form = Choose(tuple(f" {option}" for option in options), prior=prior, per_token=True)
     else:
-        framings = tuple(render("place_framing", thing=thing) for thing in things)
+        framings = tuple(render("place_framing", thing=thing, state=view.tree.state(thing.address)) for thing in things)
         prompt = Prompt((Part("situation", f" {text}\n"),))
         form = Choose(options, framings=framings, prior=prior)
     answer = yield Ask("place", prompt, form)
@@ -103,13 +106,17 @@ def choose_emoji(text: str) -> Thought[str]:
 
 
 def known_things(view: View, sector: str) -> list[Thing]:
-    """The objects of a sector that the agent knows, in map order; all of its objects if it knows none of them yet."""
+    """The objects of a sector that the agent knows, in map order; all of its objects if it knows none of them yet.
+
+    Those of a room just found full are left out while there are others.
+    """
     known = [
         view.town.thing(Address(sector, arena, name))
         for arena in view.tree.arenas(sector)
         for name in view.tree.objects(sector, arena)
     ]
-    return known or [thing for arena in view.town.sector(Address(sector)).arenas for thing in arena.things]
+    known = known or [thing for arena in view.town.sector(Address(sector)).arenas for thing in arena.things]
+    return [thing for thing in known if thing.address.parent not in view.avoids] or known
 
 
 def _described(thing: Thing) -> str:

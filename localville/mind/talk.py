@@ -2,8 +2,9 @@
 
 Each turn is asked with what the speaker knows of the other and with what the speaker's own memory holds about the last
 thing said; neither sees the other's memories. A talk ends when one takes leave and the other has answered, when nothing new
-is said, or at the cap. Afterwards both keep the same account of it, in sentences that name who told whom, so that news has
-a source; and each is asked what it has agreed to.
+is said, or at the cap. Afterwards both remember what it was about, and what mattered most of what was said, in the words in
+which it was said and with who told whom, so that news has a source and nothing is made up; and each is asked what it has
+agreed to.
 """
 
 from __future__ import annotations
@@ -14,21 +15,24 @@ from dataclasses import dataclass
 from localville.clock import nearby_days
 from localville.llm.bounds import budget
 from localville.llm.engine import Ask, Choose, Part, Prompt, Write
-from localville.llm.sentences import gist_grammar, parse_gist, utterance_grammar
+from localville.llm.sentences import topic_grammar, utterance_grammar
 from localville.mind.agree import agreed
 from localville.mind.identity import short_description
 from localville.mind.importance import rate
 from localville.mind.promise import Promise
 from localville.mind.prompting import part, render
+from localville.mind.react import known_of
+from localville.mind.speech import best_utterance
 from localville.mind.thought import Compare, Recall, Thought, View
 
 TEMPERATURE = 0.6
 PENALTY = 1.15
-SAME = 0.85
-"""Cosine from which an utterance says what was said before; ours."""
+TOPIC_DRAFTS = 2
+SHORT, LEAVE = 2, 0.7
+"""From which utterance on leave becomes likelier, and by how much each time, in log P. Ours: a 1.5B never wants to go."""
 GOES_ON, LEAVES = " goes on", " takes leave"
-FIRST_LEAVE = 2
-"""Utterances before anybody may take leave: a greeting and its answer."""
+FIRST_LEAVE = 1
+"""Utterances before anybody may take leave: who is spoken to may decline to talk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,8 @@ def talk(one: View, other: View) -> Thought[Talked]:
     views = (one, other)
     known: list[list[str]] = []
     for speaker, listener in (views, views[::-1]):
-        query = f"{speaker.persona.name}'s relationship with {listener.persona.name}"
-        memories = yield Recall(query, one.profile.retrieve_talk, speaker.persona.name)
-        known.append([nearby_days(memory.text, one.now) for memory in memories])
+        name = speaker.persona.name
+        known.append((yield from known_of(speaker, listener.persona.name, one.profile.retrieve_talk, name)))
     said: list[Utterance] = []
     farewells = 0
     for turn in range(one.profile.talk_turns):
@@ -72,33 +75,38 @@ def talk(one: View, other: View) -> Thought[Talked]:
             recalled = [text for text in texts if text not in known[turn % 2]]
         tail = part("situation", "talk_ask", persona=speaker.persona, memories=recalled)
         if turn >= FIRST_LEAVE and not farewells:
-            answer = yield Ask("talk.leave", Prompt((*parts, tail)), Choose((GOES_ON, LEAVES), temperature=1.0))
+            stay = Choose((GOES_ON, LEAVES), temperature=1.0, prior=(0.0, LEAVE * max(0, turn - SHORT)))
+            answer = yield Ask("talk.leave", Prompt((*parts, tail)), stay)
             farewells = int(answer.value == LEAVES)
         label = LEAVES if farewells else GOES_ON
         prompt = Prompt((*parts, Part("situation", f"{tail.text}{label}:")))
         grammar = utterance_grammar()
-        answer = yield Ask("talk.say", prompt, Write(grammar, budget(grammar), TEMPERATURE, repetition_penalty=PENALTY))
-        text = str(answer.value).strip()
-        if said and not farewells:
-            likeness = yield Compare(text, tuple(line.text for line in said))
-            if max(likeness) >= SAME:
-                break
+        form = Write(grammar, budget(grammar), TEMPERATURE, repetition_penalty=PENALTY)
+        answers = yield (Ask("talk.say", prompt, form),) * one.profile.talk_drafts
+        drafts = [str(answer.value).strip() for answer in answers]
+        met = any(text == f"talking with {listener.persona.name}" for _, text in speaker.done_today)
+        lines = [line.text for line in said]
+        minded = [*recalled, nearby_days(speaker.persona.concern, one.now)]
+        text, again = yield from best_utterance(
+            drafts, speaker.persona, listener.persona, lines, minded, leaving=bool(farewells), met=met
+        )
+        if again:
+            break
         said.append(Utterance(speaker.persona.name, listener.persona.name, text))
         if farewells == 2:
             break
         farewells += bool(farewells)
-    about, lines = yield from _account(views, said)
-    told = (f"{one.persona.name} talked with {other.persona.name} about {about}", *dict.fromkeys(lines))
-    rated = []
-    for sentence in told:
-        rated.append((sentence, (yield from rate(sentence, one.ways))))
+    about = yield from _topic(views, said)
+    sentence = f"{one.persona.name} talked with {other.persona.name} about {about}"
+    told = [(sentence, (yield from rate(sentence, one.ways)))]
+    told += yield from _told(one, said)
     promises = []
     script = _script(views, said)
     for view, partner in (views, views[::-1]):
-        promise = yield from agreed(view, partner.persona.name, script, told[0])
+        promise = yield from agreed(view, partner.persona.name, script, sentence)
         if promise is not None:
             promises.append((view.persona.name, promise))
-    return Talked(about, tuple(said), tuple(rated), tuple(promises))
+    return Talked(about, tuple(said), tuple(told), tuple(promises))
 
 
 def _context(speaker: View, listener: View, known: Sequence[str], said: Sequence[Utterance]) -> tuple[Part, ...]:
@@ -125,11 +133,27 @@ def _script(views: Sequence[View], said: Sequence[Utterance]) -> list[str]:
     return [f"{names[line.speaker]} goes on: {line.text}" for line in said]
 
 
-def _account(views: Sequence[View], said: Sequence[Utterance]) -> Thought[tuple[str, tuple[str, ...]]]:
-    """What the talk was about and who told whom what, as both will remember it."""
+def _topic(views: Sequence[View], said: Sequence[Utterance]) -> Thought[str]:
+    """What the talk was about, in a few words: of some drafts the one most like what was said."""
     one, other = (view.persona for view in views)
-    situation = part("situation", "gist_ask", one=one, other=other, lines=_script(views, said))
-    grammar = gist_grammar((one.name, other.name), views[0].profile.talk_facts)
-    prompt = Prompt((Part("town", render("gist")), situation))
-    answer = yield Ask("talk.gist", prompt, Write(grammar, budget(grammar), 0.3, repetition_penalty=1.1))
-    return parse_gist(answer.value)
+    script = _script(views, said)
+    situation = part("situation", "topic_ask", one=one, other=other, lines=script)
+    grammar = topic_grammar()
+    prompt = Prompt((Part("town", render("topic")), situation))
+    answers = yield (Ask("talk.topic", prompt, Write(grammar, budget(grammar), 0.3)),) * TOPIC_DRAFTS
+    drafts = [str(answer.value).strip() for answer in answers]
+    likeness = yield Compare(" ".join(line.text for line in said), tuple(drafts))
+    return drafts[max(range(len(drafts)), key=lambda number: (likeness[number], -number))]
+
+
+def _told(one: View, said: Sequence[Utterance]) -> Thought[list[tuple[str, int]]]:
+    """What mattered most of what was said, in its own words, with its importance, in the order in which it was said.
+
+    A small model that puts it into other words makes it up: from its example, one told of a lecture nobody had mentioned.
+    """
+    lines = list(dict.fromkeys(f'{line.speaker} told {line.listener}: "{line.text}"' for line in said))
+    rated = []
+    for line in lines:
+        rated.append((line, (yield from rate(line, one.ways))))
+    best = sorted(range(len(rated)), key=lambda number: (-rated[number][1], number))[: one.profile.talk_facts]
+    return [rated[number] for number in sorted(best)]

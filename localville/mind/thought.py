@@ -91,11 +91,16 @@ class View:
     """The hours of the present part of the day."""
     done_today: tuple[tuple[int, str], ...] = ()
     """What it has done today: second of the day and activity, oldest first."""
+    avoids: tuple[Address, ...] = ()
+    """Rooms that it has found full a moment ago."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing an agent does, grounded in an object; 5 to 15 minutes, or the rest of the night."""
+    """One thing an agent does, grounded in an object; 5 to 15 minutes, or the rest of the night.
+
+    Whoever waits does it where it stands: the address is then the arena alone, and no object has a state of it.
+    """
 
     start: int
     """Game seconds."""

@@ -20,7 +20,7 @@ CREATE TABLE steps (                   -- the steps that were lived; idle spans 
   hash TEXT NOT NULL                   -- sha256 over the hash before and this step's facts (localville/record/hash.py)
 ) STRICT;
 
-CREATE TABLE events (                  -- what happened: wake, act, arrive, sleep, reflect, talk
+CREATE TABLE events (                  -- what happened: wake, act, arrive, sleep, reflect, talk, react, wait, avoid
   step INTEGER NOT NULL,
   agent TEXT NOT NULL,
   kind TEXT NOT NULL,

@@ -24,7 +24,7 @@ from localville.record.lock import RunLock
 from localville.record.tables import TABLES, StepRows
 from localville.record.toml import to_toml
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 30
 """How long to wait for a reader or writer that has the file locked; a step takes milliseconds."""
 

@@ -20,9 +20,12 @@ from localville.mind.plan import (
     next_hours,
     wake_hour,
 )
-from localville.mind.thought import Thought, View
+from localville.mind.react import WAITING_EMOJI, puts_right, waits
+from localville.mind.thought import Action, Thought, View
 from localville.sim.facts import Decision
+from localville.sim.room import inside, is_full
 from localville.sim.town import AgentState, TownState
+from localville.world.places import Address, Thing
 
 
 def due(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[str, str]) -> Thought[Decision] | None:
@@ -35,8 +38,25 @@ def due(state: TownState, agent: AgentState, profile: Profile, ways: Mapping[str
         if agent.wake_at is None:
             return _decide_waking(view)
         return _get_up(view) if now >= agent.wake_at else None
-    if agent.action is None or now >= agent.action.end:
-        return _go_on(view, agent.planned)
+    action = agent.action
+    if action is None or now >= action.end:
+        trouble = Address.parse(agent.sees_to) if agent.sees_to else None
+        if action is None or trouble not in state.set_states:
+            return _go_on(view, agent.planned)
+        return _leave_it(view, action.text, state.town.thing(trouble), state.set_states[trouble])
+    return _at_a_room(state, agent, action, view)
+
+
+def _at_a_room(state: TownState, agent: AgentState, action: Action, view: View) -> Thought[Decision] | None:
+    """What is due in the middle of an action: to decide before a full room, or to enter it when it is free."""
+    if agent.stopped_at:
+        room = Address.parse(agent.stopped_at)
+        people = inside(state, state.town.arena(room), agent)
+        doing = [(other.name, other.activity()) for other in people]
+        return _turn_away(view, action, agent.planned, room, doing)
+    if agent.waits_for and not is_full(state, Address.parse(agent.waits_for), agent):
+        first, *rest = agent.planned
+        return _go_on(view, (replace(first, start=state.now.second_of_day), *rest))
     return None
 
 
@@ -57,6 +77,7 @@ def view_of(state: TownState, agent: AgentState, profile: Profile, ways: Mapping
         day_plan=agent.day_plan,
         hours=agent.hours,
         done_today=agent.done_today,
+        avoids=tuple(Address.parse(room) for room, until in agent.avoids.items() if until > state.now.seconds),
     )
 
 
@@ -109,6 +130,28 @@ def _go_on(view: View, planned: tuple[PlannedAction, ...]) -> Thought[Decision]:
     end = view.now.at(first.start + first.minutes * MINUTE).seconds
     action = yield from ground(view, first.text, chunk.place, view.now.seconds, end)
     return Decision(hours=hours, planned=left[1:], action=action)
+
+
+def _leave_it(view: View, text: str, thing: Thing, state: str) -> Thought[Decision]:
+    """Looks at what has come of seeing to a thing, and plans what is left of the hour anew."""
+    done = yield from puts_right(view, text, thing, state)
+    return (yield from _go_on(view, ()))._replace(put_right=done)
+
+
+def _turn_away(
+    view: View, action: Action, planned: tuple[PlannedAction, ...], room: Address, people: list[tuple[str, str]]
+) -> Thought[Decision]:
+    """Waits before a full room, or plans what is left of the hour anew without it."""
+    profile, now = view.profile, view.now
+    if (yield from waits(view, action.text, room.arena, people)):
+        end = now.seconds + profile.wait_minutes * MINUTE
+        later = PlannedAction(end - now.midnight.seconds, (action.end - action.start) // MINUTE, action.text)
+        text = f"waiting for the {room.arena} to be free"
+        waiting = Action(now.seconds, end, text, view.at, "", WAITING_EMOJI)
+        return Decision(planned=(later, *planned), action=waiting, full=str(room), waits=True)
+    done = (*view.done_today[:-1], (now.second_of_day, f"finding the {room.arena} taken"))
+    decision = yield from _go_on(replace(view, done_today=done, avoids=(*view.avoids, room)), ())
+    return decision._replace(full=str(room), avoid_seconds=profile.avoid_minutes * MINUTE)
 
 
 def _tomorrow(view: View) -> View:

@@ -16,7 +16,7 @@ from localville.world.grid import Tile
 
 
 class Event(NamedTuple):
-    """One thing that happened: ``kind`` is wake, act, arrive, sleep, reflect, talk."""
+    """One thing that happened: ``kind`` is wake, act, arrive, sleep, reflect, talk, react, wait, avoid."""
 
     agent: str
     kind: str
@@ -58,3 +58,11 @@ class Decision(NamedTuple):
     hours: tuple[PlannedChunk, ...] | None = None
     planned: tuple[PlannedAction, ...] | None = None
     action: Action | None = None
+    put_right: bool | None = None
+    """Whether what was seen to is in order again."""
+    full: str = ""
+    """Address of the room found full."""
+    waits: bool = False
+    """Whether the action is to wait for it."""
+    avoid_seconds: int = 0
+    """How long it is kept away from, by one that does not wait."""

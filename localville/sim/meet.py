@@ -7,7 +7,7 @@ wants to talk to somebody who is taken goes on; he may think of it again later.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from localville.clock import MINUTE
@@ -39,10 +39,17 @@ def talks(state: TownState, profile: Profile, ways: Mapping[str, str]) -> list[T
     return tasks
 
 
-def glances(state: TownState, profile: Profile, ways: Mapping[str, str]) -> list[Task]:
-    """For everybody who is free, the nearest one to whom they might turn, if there is one."""
+def glances(
+    state: TownState, profile: Profile, ways: Mapping[str, str], taken: Collection[AgentState] = ()
+) -> list[Task]:
+    """For everybody who is free, the nearest one to whom they might turn, if there is one.
+
+    ``taken``: whose attention is elsewhere.
+    """
     tasks = []
     for agent in state.agents:
+        if agent in taken:
+            continue
         if other := _nearest(state, agent, profile):
             thought = wants_to_talk(view_of(state, agent, profile, ways), other.name, other.activity())
             tasks.append(Task(agent, thought, GLANCE, partner=other.name))
@@ -82,9 +89,9 @@ def _nearest(state: TownState, agent: AgentState, profile: Profile) -> AgentStat
 
 
 def _free(state: TownState, agent: AgentState) -> bool:
-    """Whether somebody is where he wants to be, in the middle of something, and in no talk."""
+    """Whether somebody is where he wants to be, in the middle of something that can wait, and in no talk."""
     action = agent.action
-    if agent.asleep or agent.walking or action is None or state.talks_with(agent.name):
+    if agent.asleep or agent.walking or agent.sees_to or action is None or state.talks_with(agent.name):
         return False
     return agent.talking_until <= state.now.seconds < action.end
 
@@ -107,6 +114,7 @@ def _hold(
         _resume_later(state, agent, end)
         text = f"talking with {partner.name}"
         agent.action = Action(state.now.seconds, end, text, address, words, TALK_EMOJI)
+        agent.waits_for = ""
         if agent is one:
             agent.goal = goal_at(state, agent, agent.action)
         agent.talking_until = agent.talked[partner.name] = end
@@ -125,7 +133,7 @@ def _resume_later(state: TownState, agent: AgentState, end: int) -> None:
     """What a talk interrupts goes on afterwards, as far as there is time left of it."""
     action = agent.action
     midnight = state.now.midnight.seconds
-    if action is None or action.end <= end or action.end > midnight + 24 * 60 * MINUTE:
+    if action is None or agent.waits_for or action.end <= end or action.end > midnight + 24 * 60 * MINUTE:
         return
     start = (action.start - midnight) // MINUTE * MINUTE
     left = PlannedAction(start, (action.end - midnight - start) // MINUTE, action.text)

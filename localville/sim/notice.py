@@ -27,7 +27,7 @@ def notice(state: TownState, profile: Profile) -> list[tuple[AgentState, str]]:
             agent.name,
             agent.tile,
             others,
-            state.object_states,
+            {**state.object_states, **state.set_states},
             radius=profile.vision_radius_tiles,
             bandwidth=profile.attention_bandwidth,
             asleep=agent.asleep,
@@ -35,7 +35,9 @@ def notice(state: TownState, profile: Profile) -> list[tuple[AgentState, str]]:
         # Idle furniture is seen (it enters the place tree) but not remembered: docs/differences.md.
         news = [p for p in fresh(percepts, agent.recent, profile.retention) if not _own_doing(agent, p) and not p.idle]
         agent.recent = (*agent.recent, *(p.text for p in news))[-profile.retention :]
+        objects = [p.address for p in percepts if p.kind is Kind.OBJECT]
         agent.tree = agent.tree.learn([p.address for p in percepts if p.address.sector != OUTDOORS_NAME])
+        agent.tree = agent.tree.see({address: state.set_states.get(address) for address in objects})
         seen += [(agent, _in_words(p)) for p in news]
     return seen
 

@@ -141,7 +141,8 @@ class Run:
             config = config.model_copy(update={"until": mine["until"]})
             state.talks = tuple((one, other) for one, other in mine["talks"])
             state.talk_count = mine["talk_count"]
-            state.object_states = {Address.parse(text): words for text, words in mine["object_states"].items()}
+            for which in ("object_states", "set_states"):
+                setattr(state, which, {Address.parse(text): words for text, words in mine[which].items()})
         scheduler = Scheduler(engine, Embeddings(embedder, vectors), config.profile, config.seed)
         return cls(store, config, state, scheduler, ways)
 
@@ -232,11 +233,11 @@ class Run:
             rows["repeats"] += [(agent.name, memory.id) for memory in repeated]
         parts = [part for asked in facts.asks for part in asked.ask.prompt.parts]
         states: list[tuple[str, dict[str, Any]]] = [(agent.name, agent.to_json()) for agent in facts.changed]
-        objects = {str(address): words for address, words in self.state.object_states.items()}
         town = {
             "now": following.seconds,
             "step": self.state.step + 1,
-            "object_states": objects,
+            "object_states": {str(address): words for address, words in self.state.object_states.items()},
+            "set_states": {str(address): words for address, words in self.state.set_states.items()},
             "talks": [list(pair) for pair in self.state.talks],
             "talk_count": self.state.talk_count,
             "until": self.config.until,

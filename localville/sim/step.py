@@ -20,6 +20,7 @@ from localville.sim.meet import glances, meet, talks
 from localville.sim.notice import append_memories, notice, remember
 from localville.sim.scheduler import Scheduler, Task
 from localville.sim.town import TownState
+from localville.sim.trouble import see_to, troubles
 
 
 def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Mapping[str, str]) -> StepFacts:
@@ -39,8 +40,9 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
         for agent in state.agents
         if not agent.asleep and agent.summary_due
     ]
-    meetings = [*talks(state, profile, ways), *glances(state, profile, ways)]
-    facts.asks += scheduler.run([*tasks, *reflections, *summaries, *meetings], state.step, state.now)
+    alarmed = troubles(state, profile, ways)
+    meetings = [*talks(state, profile, ways), *glances(state, profile, ways, [task.agent for task in alarmed])]
+    facts.asks += scheduler.run([*tasks, *reflections, *summaries, *alarmed, *meetings], state.step, state.now)
     for task in tasks:
         apply(state, task.agent, task.result, facts)
     for task in summaries:
@@ -48,6 +50,7 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
         facts.summaries += [(task.agent.name, which, getattr(task.result, which)) for which in PARTS]
     for task in reflections:
         conclude(state, scheduler, task.agent, task.result, facts)
+    see_to(state, alarmed, facts)
     meet(state, scheduler, profile, meetings, facts)
     plans = [(agent, text, profile.plan_importance) for agent, text in plan_texts(state, facts)]
     append_memories(scheduler, state.now, MemoryKind.PLAN, plans)
@@ -60,7 +63,12 @@ def take_step(state: TownState, scheduler: Scheduler, profile: Profile, ways: Ma
 def next_moment(state: TownState, facts: StepFacts, step_seconds: int) -> SimTime:
     """When the next step is: at once if anything moved or changed, else when the next thing is due, on the step grid."""
     soonest = state.now + step_seconds
-    if facts.changed or state.talks or any(agent.walking or agent.to_remember for agent in state.agents):
+    if (
+        facts.changed
+        or facts.states
+        or state.talks
+        or any(agent.walking or agent.to_remember for agent in state.agents)
+    ):
         return soonest
     due = min((due_at(agent) for agent in state.agents), default=soonest.seconds)
     steps = max(1, -(-(due - state.now.seconds) // step_seconds))

@@ -56,6 +56,14 @@ class AgentState:
     """Name → game seconds at which it last thought of turning to them."""
     talking_until: int = 0
     """Game seconds."""
+    sees_to: str = ""
+    """Address of the object out of order that its present action is about; empty otherwise."""
+    stopped_at: str = ""
+    """Address of the full room before which it has stopped and not yet decided what to do."""
+    waits_for: str = ""
+    """Address of the full room it waits for."""
+    avoids: dict[str, int] = field(default_factory=dict)
+    """Address of a room found full → game seconds until which it looks for another."""
     unreflected: int = 0
     """Summed importance of observations and chats since the last reflection."""
     recent: tuple[str, ...] = ()
@@ -96,6 +104,10 @@ class AgentState:
             "talked": dict(self.talked),
             "considered": dict(self.considered),
             "talking_until": self.talking_until,
+            "sees_to": self.sees_to,
+            "stopped_at": self.stopped_at,
+            "waits_for": self.waits_for,
+            "avoids": dict(self.avoids),
             "summary": None if self.summary is None else _plain(self.summary),
             "summary_due": self.summary_due,
             "unreflected": self.unreflected,
@@ -127,6 +139,10 @@ class AgentState:
             talked=dict(data["talked"]),
             considered=dict(data["considered"]),
             talking_until=data["talking_until"],
+            sees_to=data["sees_to"],
+            stopped_at=data["stopped_at"],
+            waits_for=data["waits_for"],
+            avoids=dict(data["avoids"]),
             summary=None if data["summary"] is None else Summary(**data["summary"]),
             summary_due=data["summary_due"],
             unreflected=data["unreflected"],
@@ -144,6 +160,9 @@ class TownState:
     agents: list[AgentState]
     step: int = 0
     object_states: dict[Address, str] = field(default_factory=dict)
+    """Of the objects that are not idle: what their users make of them, and what was set."""
+    set_states: dict[Address, str] = field(default_factory=dict)
+    """States set from outside; they stay until somebody's action puts them right."""
     importance_known: dict[str, int] = field(default_factory=dict)
     """Importance by memory text: asked once a text (a cache; rebuilt from the memories)."""
 

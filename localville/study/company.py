@@ -35,7 +35,7 @@ def no_talk_all_day(lived: Lived) -> Iterator[Alarm]:
     present: dict[tuple[str, str], list[tuple[Span, str]]] = defaultdict(list)
     for life in lived.lives:
         for doing in life.doings:
-            if not life.sleeps_at(doing.start):
+            if doing.address.arena and not life.sleeps_at(doing.start):
                 present[doing.address[:2]].append((doing.there, life.name))
     for life in lived.lives:
         for day in _waking_days(life, lived.span):

@@ -110,7 +110,7 @@ def _sleep(life: Life) -> list[Span]:
 
 
 def plan_ignored(lived: Lived) -> Iterator[Alarm]:
-    """Who is elsewhere for most of a part of the plan; talks, walks, and what was not lived yet do not count."""
+    """Who is elsewhere for most of a part of the plan; talks, walks, waits in the street do not count."""
     sectors = {sector.name for sector in lived.town.sectors}
     for life in lived.lives:
         for part in life.plan:
@@ -118,7 +118,7 @@ def plan_ignored(lived: Lived) -> Iterator[Alarm]:
                 continue
             spent: Counter[str] = Counter()
             for doing in life.doings:
-                if not doing.talk:
+                if not doing.talk and doing.address.sector in sectors:
                     spent[doing.address.sector] += doing.there.overlap(part.span).length
             counted = spent.total()
             away = counted - spent.pop(part.place, 0)

@@ -53,6 +53,7 @@ _BODILY = (
     "|serving|cooking|baking|cleaning|sweeping|playing|practising|practicing|sleeping|walking"
 )
 _ON_IT = "cleaning|sweeping|opening|closing|locking|tidying|decorating|entering"
+_THITHER = "(?:going|walking|heading|returning|hurrying)(?: (?:back|over|home|straight|off|out))*"
 _NO_OTHER_WORD = r"(?!(?:about|on|for|of|to|with|from|at|in)\b)[\w'’-]+"
 """Behind one of these words the place is what it is about: "reading about the exhibition at the library"."""
 
@@ -69,7 +70,7 @@ def unfitting_place(lived: Lived) -> Iterator[Alarm]:
 def _misplaced_rows(life: Life, town: Town, names: Sequence[tuple[str, re.Pattern[str]]]) -> Iterator[Alarm]:
     """One alarm for each row of actions of which the same is to be said."""
     home = town.find(life.persona.home).sector
-    doings = [doing for doing in life.doings if doing.there.length and not doing.talk]
+    doings = [doing for doing in life.doings if doing.there.length and doing.address.arena and not doing.talk]
     for complaint, group in groupby(doings, key=lambda doing: _misplaced(doing, town, home, names)):
         row = list(group)
         if complaint:
@@ -81,7 +82,7 @@ def _misplaced_rows(life: Life, town: Town, names: Sequence[tuple[str, re.Patter
 def _misplaced(doing: Doing, town: Town, home: str, names: Sequence[tuple[str, re.Pattern[str]]]) -> str:
     for sector, pattern in names:
         if sector != doing.address.sector and pattern.match(doing.text):
-            return f"which names {sector}"
+            return f"which is not {sector}"
     if doing.address.sector != home and re.match(_BED, doing.text, re.IGNORECASE):
         return "which is not home"
     arena = town.arena(doing.address)
@@ -98,7 +99,7 @@ def _offers(arena: Arena, object_words: str) -> bool:
 
 
 def _name_patterns(town: Town) -> list[tuple[str, re.Pattern[str]]]:
-    """For each sector, how an action begins that is done there: "having lunch at the cafe", "opening Hobbs Cafe".
+    """For each sector, how an action begins that is done there: "having lunch at the cafe", "going to Hobbs Cafe".
 
     "The cafe" is Hobbs Cafe if no other sector's name ends so; "the apartment" may be anybody's, so homes are named in full.
     """
@@ -113,7 +114,8 @@ def _name_patterns(town: Town) -> list[tuple[str, re.Pattern[str]]]:
         name = rf"(?:{'|'.join(names)})(?![\w'’-])"
         there = rf"(?:{_BODILY})(?: {_NO_OTHER_WORD}){{0,3}} (?:at|in|inside) {name}"
         it = rf"(?:{_ON_IT})(?: up)? {name}$"
-        patterns.append((sector.name, re.compile(f"{there}|{it}", re.IGNORECASE)))
+        thither = rf"{_THITHER} to {name}$"
+        patterns.append((sector.name, re.compile(f"{there}|{it}|{thither}", re.IGNORECASE)))
     return patterns
 
 
@@ -122,7 +124,7 @@ def _after_hours(life: Life, lived: Lived) -> Iterator[Alarm]:
     own = {lived.town.find(place).sector for place in (life.persona.home, life.persona.workplace) if place}
     for address, group in groupby(life.doings, key=lambda doing: Address(*doing.address[:2])):
         row = list(group)
-        hours = lived.town.arena(address).hours
+        hours = lived.town.arena(address).hours if address.arena else None  # the street is always open
         if hours is None or address.sector in own:
             continue
         closed = sum(doing.there.length - _open_in(doing.there, hours) for doing in row)

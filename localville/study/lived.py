@@ -41,6 +41,7 @@ class Doing(NamedTuple):
     end: int
     text: str
     address: Address
+    """Whoever waits in front of a room has the place where it stands: an arena, or outdoors."""
     talk: bool
 
     @property

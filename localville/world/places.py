@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple
 
 from localville.errors import InputError
 from localville.world.grid import Grid, Tile
@@ -256,11 +256,13 @@ class PlaceTree:
     """Holds the part of the town that one agent knows (paper §5.1): it starts small and grows by what is seen.
 
     Whoever knows an object knows its arena and sector. What is known is kept in map order, so two trees with the same
-    places are equal and print the same.
+    places are equal and print the same. What is known of an object's state may be out of date until the agent comes back.
     """
 
     town: Town = field(repr=False, compare=False)
     known: tuple[Address, ...] = ()
+    states: tuple[tuple[Address, str], ...] = ()
+    """Of objects last seen out of order: the state they were in, in map order."""
 
     def sectors(self) -> tuple[str, ...]:
         return tuple(address.sector for address in self.known if not address.arena)
@@ -288,16 +290,32 @@ class PlaceTree:
                 step = step.parent
         if not new:
             return self
-        return PlaceTree(self.town, tuple(sorted(self._set | new, key=self.town.rank)))
+        return PlaceTree(self.town, tuple(sorted(self._set | new, key=self.town.rank)), self.states)
 
-    def to_json(self) -> list[str]:
-        """The known addresses as texts, in map order."""
-        return [str(address) for address in self.known]
+    def see(self, states: Mapping[Address, str | None]) -> PlaceTree:
+        """The tree after a look at some objects: the state each is in, nothing if it is in order."""
+        old = dict(self.states)
+        new = {address: state for address, state in {**old, **states}.items() if state is not None}
+        if new == old:
+            return self
+        return PlaceTree(self.town, self.known, tuple(sorted(new.items(), key=lambda item: self.town.rank(item[0]))))
+
+    def state(self, address: Address) -> str | None:
+        """The state an object was last seen in, if it was out of order."""
+        return dict(self.states).get(address)
+
+    def to_json(self) -> dict[str, Any]:
+        """The known addresses as texts, in map order, and the states that were out of order."""
+        return {
+            "known": [str(address) for address in self.known],
+            "states": {str(address): state for address, state in self.states},
+        }
 
     @classmethod
-    def from_json(cls, town: Town, data: Iterable[str]) -> Self:
+    def from_json(cls, town: Town, data: Mapping[str, Any]) -> PlaceTree:
         """Reads what `to_json` wrote; raises `InputError` for a place that the map does not have."""
-        return cls(town, cls(town).learn(Address.parse(text) for text in data).known)
+        tree = cls(town).learn(Address.parse(text) for text in data["known"])
+        return tree.see({Address.parse(text): state for text, state in data["states"].items()})
 
     @cached_property
     def _set(self) -> frozenset[Address]:

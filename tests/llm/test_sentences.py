@@ -14,7 +14,9 @@ from localville.llm.sentences import (
     insights_grammar,
     parse_insights,
     parse_questions,
+    parse_response,
     questions_grammar,
+    response_grammar,
     summary_grammar,
 )
 from localville.llm.walk import walk
@@ -57,6 +59,14 @@ def test_a_summary_says_whom_it_is_about() -> None:
     text = walk(summary_grammar("Klaus Mueller is"), rng(3))
     assert text.startswith("Klaus Mueller is ")
     assert text.count("\n") == 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=4), SEEDS)
+def test_what_is_done_at_once_takes_one_of_the_times_offered(lengths: list[int], seed: int) -> None:
+    doing, minutes = parse_response(walk(response_grammar(lengths), rng(seed)))
+    assert minutes in lengths
+    assert doing.split()[0].endswith("ing") and "(" not in doing
 
 
 def test_budgets_suffice_for_any_text() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from localville.clock import HOUR
 from localville.llm.grammars import PlannedChunk
-from localville.mind.drafts import best_draft, faults_of
+from localville.mind.drafts import absence, best_draft, faults_of
 from tests.mind.driving import think
 from tests.people import somebody
 
@@ -27,7 +27,9 @@ def day(*lines: str) -> tuple[PlannedChunk, ...]:
         (("House: have breakfast", "Park: sit in the Park"), 0),
         (("House: write a letter", "Hobbs Cafe: write a letter"), 1),
         (("House: have breakfast", "Hobbs Cafe: sell coffee and have breakfast"), 2),
-        (("House: have lunch", "Park: eat some lunch outside", "Hobbs Cafe: order more lunch"), 4),
+        (("House: have lunch", "Park: eat some lunch outside", "Hobbs Cafe: eat one more lunch"), 4),
+        (("House: get up, have breakfast", "Hobbs Cafe: serve breakfast and lunch"), 0),
+        (("House: have breakfast", "Hobbs Cafe: clean up, have breakfast"), 2),
     ],
 )
 def test_faults_are_repeats_other_places_and_second_meals(lines: tuple[str, ...], faults: int) -> None:
@@ -41,3 +43,14 @@ def test_of_equals_the_one_like_the_habits_is_taken_then_the_first() -> None:
     assert think(best_draft([plain, own], person, PLACES))[0] is own
     assert think(best_draft([own, own], person, PLACES))[0] is own
     assert think(best_draft([plain], person, PLACES)) == (plain, [])
+
+
+def test_hours_of_work_spent_elsewhere_count_beyond_lunch() -> None:
+    person = somebody(works="08:00-12:00", workplace="Hobbs Cafe")
+    at_work = day("House: have breakfast", *["Hobbs Cafe: serve the guests"] * 4)
+    assert absence(at_work, person) == 0
+    assert absence(day("House: rest", "House: rest", *["Hobbs Cafe: serve the guests"] * 3), person) == 0
+    assert absence(day(*["House: rest"] * 5), person) == 3
+    assert absence(day(*["House: rest"] * 5), somebody()) == 0
+    lazy = day("House: have breakfast", "Park: sleep", "Park: walk", "Park: look around", "Park: sing")
+    assert think(best_draft([lazy, at_work], person, PLACES))[0] is at_work

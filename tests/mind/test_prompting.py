@@ -20,12 +20,12 @@ from localville.mind.identity import description, summarise, summarise_day
 from localville.mind.importance import importance_ask
 from localville.mind.plan import day_plan, next_actions, next_hours, wake_hour
 from localville.mind.prompting import PROMPTS, render
-from localville.mind.react import wants_to_talk
+from localville.mind.react import puts_right, sees_to, waits, wants_to_talk
 from localville.mind.reflect import focal_questions, reflect
 from localville.mind.talk import talk
 from localville.world.places import Address
 from tests.mind.driving import MEMORIES, asks, think, view_of
-from tests.people import somebody
+from tests.people import somebody, street
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 PLAN = (
@@ -33,6 +33,7 @@ PLAN = (
     PlannedChunk(8 * HOUR, 12 * HOUR + 30 * MINUTE, "work on the notes", "Cafe"),
 )
 HOURS = (PlannedChunk(8 * HOUR, 9 * HOUR, "sort the notes", "Cafe"),)
+STOVE = Address("House", "kitchen", "stove")
 DONE = ((7 * HOUR, "eating toast"), (8 * HOUR, "opening the notes"))
 
 
@@ -46,6 +47,9 @@ def questions() -> dict[str, Ask]:
         "hours": next_hours(view_of(clock="08:00", day_plan=PLAN)),
         "hour": next_actions(hour),
         "react": wants_to_talk(view_of(doing="reading"), "Zoë 李", "resting"),
+        "react_object": sees_to(view_of(doing="reading"), street().thing(STOVE), "burning"),
+        "react_helps": puts_right(view_of(), "beating out the flames", street().thing(STOVE), "burning"),
+        "react_full": waits(view_of(), "brushing her teeth", "bathroom", [("Zoë 李", "taking a shower")]),
         "agreed": agreed(view_of(), "Zoë 李", ["Ada goes on: Come at five!", "Zoë goes on: I will."], "…"),
         "summary": summarise(view_of()),
         "summary_day": summarise_day(view_of()),
@@ -59,7 +63,7 @@ def questions() -> dict[str, Ask]:
     found = {name: asks(think(thought)[1])[0] for name, thought in thoughts.items()}
     talked = asks(think(talk(view_of(doing="reading"), view_of(somebody("Zoë 李"), doing="resting")))[1])
     found["talk_say"] = [ask for ask in talked if ask.purpose == "talk.say"][1]
-    found["talk_gist"] = next(ask for ask in talked if ask.purpose == "talk.gist")
+    found["talk_topic"] = next(ask for ask in talked if ask.purpose == "talk.topic")
     found["reflect_insights"] = asks(think(reflect(view_of(people=("Ada Lovelace", "Zoë 李"))))[1])[1]
     for way in ("continue", "channel"):
         found[f"importance_{way}"] = importance_ask("Ada Lovelace is eating toast", {"importance": way})

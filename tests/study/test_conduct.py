@@ -7,6 +7,7 @@ import pytest
 from localville.mind.plan import WAKE_STEP, WAKE_STEPS
 from localville.record.alarm import Alarm, AlarmKind
 from localville.study.conduct import WAKING_STRAYS
+from localville.world.places import OUTDOORS_NAME
 from tests.people import somebody
 from tests.study.made import ADA, BED, BENCH, COUNTER, DESK, PIANO, TABLE, ZOE, Days, good_day, moment
 
@@ -162,6 +163,11 @@ class TestPlan:
         days.walk(ADA, "07:40", 40)
         days.cast = (*days.cast, somebody(ZOE, wake="13:00"))
         days.talk("08:30", (ADA, ZOE), ["Hello!", "Hello, Ada."], BENCH, minutes=30)
+        assert days.alarms(tmp_path) == []
+
+    def test_waiting_in_the_street_is_being_nowhere(self, days, tmp_path):
+        days.act(ADA, "07:00", "07:35", "writing", TABLE)
+        days.quarters(ADA, "07:35", "09:00", "waiting for the cafe to be free", OUTDOORS_NAME)
         assert days.alarms(tmp_path) == []
 
     def test_a_part_that_was_hardly_lived_is_not_judged(self, days, tmp_path):

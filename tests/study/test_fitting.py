@@ -9,7 +9,7 @@ import pytest
 
 from localville.clock import HOUR
 from localville.record.alarm import Alarm, AlarmKind
-from localville.world.places import Address, Town
+from localville.world.places import OUTDOORS_NAME, Address, Town
 from tests.people import somebody, street
 from tests.study.made import ADA, BED, BENCH, COUNTER, DESK, PIANO, STOVE, TABLE, ZOE, Days, moment
 
@@ -48,10 +48,12 @@ class TestMisplaced:
             "cleaning up the cafe",
             "working at Cafe",
             "sitting quietly inside the cafe and reading",
+            "going back to the cafe",
+            "walking over to Cafe",
         ],
     )
     def test_what_names_another_sector(self, tmp_path, text):
-        assert told(tmp_path, (text, BENCH)) == [f"{ADA} was '{text}' at Lawn: grass, bench, which names Cafe"]
+        assert told(tmp_path, (text, BENCH)) == [f"{ADA} was '{text}' at Lawn: grass, bench, which is not Cafe"]
 
     @pytest.mark.parametrize(
         "text",
@@ -60,7 +62,8 @@ class TestMisplaced:
             "planning the party at the cafe",
             "thinking of lunch at the cafe",
             "inviting people to the cafe",
-            "going back to the cafe",
+            "going through the invitations to the cafe",
+            "going to the cafe's owner",
             "opening the cafe's post",
             "opening the cafe menu",
             "working on the plan for the cafe",
@@ -109,6 +112,10 @@ class TestMisplaced:
     )
     def test_what_fits(self, tmp_path, text, place):
         assert told(tmp_path, (text, place)) == []
+
+    def test_whoever_waits_has_a_room_alone_or_the_street(self, tmp_path):
+        text = "waiting for the cafe to be free"
+        assert told(tmp_path, (text, "House:bedroom"), (text, OUTDOORS_NAME)) == []
 
     def test_what_the_town_has_nowhere_can_be_done_anywhere(self, tmp_path):
         assert told(tmp_path, ("taking a hot shower", STOVE), ("watching TV", TABLE)) == []

@@ -130,6 +130,15 @@ def test_a_tree_reads_back_what_it_writes(learnt: list[Address]) -> None:
     assert PlaceTree.from_json(TOWN, json.loads(json.dumps(tree.to_json()))) == tree
 
 
+def test_what_was_seen_of_a_state_stays_until_it_is_seen_otherwise() -> None:
+    tree = PlaceTree(TOWN).learn([COFFEE])
+    burning = tree.see({COFFEE: "burning"})
+    assert (tree.state(COFFEE), burning.state(COFFEE)) == (None, "burning")
+    assert burning.see({}) is burning and burning.learn([Address("Park")]).state(COFFEE) == "burning"
+    assert burning.see({COFFEE: None}) == tree
+    assert PlaceTree.from_json(TOWN, json.loads(json.dumps(burning.to_json()))) == burning
+
+
 @given(addresses)
 def test_nothing_new_leaves_the_very_same_tree(learnt: list[Address]) -> None:
     tree = PlaceTree(TOWN).learn(learnt)
@@ -159,8 +168,10 @@ def test_a_place_that_is_not_on_the_map_cannot_be_learnt() -> None:
     with pytest.raises(InputError, match="Did you mean 'Library'"):
         PlaceTree(TOWN).learn([Address("Libary")])
     with pytest.raises(InputError, match="there is no place 'Mars'"):
-        PlaceTree.from_json(TOWN, ["Mars"])
+        PlaceTree.from_json(TOWN, {"known": ["Mars"], "states": {}})
 
 
 def test_trees_of_two_readings_of_one_map_are_equal(tmp_path: Path) -> None:
-    assert PlaceTree.from_json(Town.load("hobbs"), ["Park"]) == PlaceTree(TOWN).learn([Address("Park")])
+    assert PlaceTree.from_json(Town.load("hobbs"), {"known": ["Park"], "states": {}}) == PlaceTree(TOWN).learn(
+        [Address("Park")]
+    )
