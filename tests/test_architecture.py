@@ -93,6 +93,17 @@ def test_the_record_knows_the_values_of_the_seam_but_no_engine():
     assert {module for module in known if module.startswith("localville.llm")} <= SHIPPED_PARTS_OF_LLM
 
 
+def test_a_run_is_lived_without_being_studied():
+    """Measures read a run through its record, and can be changed without changing what happens."""
+    users = {package_of(path) for path in MODULES if any(m.startswith("localville.study") for m in imports(path))}
+    assert users <= {"study", "cli"}
+    measures = [
+        PACKAGE / "study" / f"{name}.py" for name in ("alarms", "lived", "words", "conduct", "company", "fitting")
+    ]
+    known = {module.split(".")[1] for path in measures for module in imports(path) if module.startswith("localville.")}
+    assert known <= GROUND | {"record", "world", "study"}
+
+
 def test_the_mind_touches_nothing_outside():
     """Cognition is pure: no model, no database, no network, no process; files only to read its own prompts."""
     outside = {"sqlite3", "socket", "subprocess", "os", "time", "datetime", "random", "threading", "asyncio"}

@@ -186,10 +186,9 @@ def list_runs(
 
 def _live(opened: Run, folder: Path, as_json: bool) -> None:
     """Lives a run under the eye of the screen. The first Ctrl-C (or SIGTERM) ends it after the current step."""
+    from localville.cli.alarms import SHOWN, measure, print_alarms
     from localville.cli.live import LiveScreen
-    from localville.cli.show import print_alarms, print_summary, print_timelines
-    from localville.record.reader import RunReader
-    from localville.study.alarms import alarms
+    from localville.cli.show import print_summary, print_timelines
 
     interrupted: list[int] = []
 
@@ -203,15 +202,14 @@ def _live(opened: Run, folder: Path, as_json: bool) -> None:
     try:
         with LiveScreen(opened) as screen:
             opened.live(screen, stop=lambda: bool(interrupted))
-        with RunReader.open(folder) as reader:
-            opened.store.write_alarms(alarms(reader, opened.state.town))
+        measure(opened)
     finally:
         opened.close()
         for number, handler in before.items():
             signal.signal(number, handler)
     if not as_json:
         print_timelines(folder)
-        print_alarms(folder)
+        print_alarms(folder, limit=SHOWN)
     print_summary(folder, as_json)
     if interrupted and not opened.finished:
         typer.echo(f"Saved. Go on: localville resume {folder}", err=True)

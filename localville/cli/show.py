@@ -21,14 +21,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 def show(
     folder: RunFolder,
     agent: Annotated[str, typer.Argument(help="Only this agent, by first or full name.")] = "",
-    alarms: Annotated[bool, typer.Option("--alarms", help="Only what looked wrong in how people behaved.")] = False,
+    alarms: Annotated[bool, typer.Option("--alarms", help="What people would not do, instead of the days.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print each agent's day as a timeline: time, place, action."""
+    from localville.cli.alarms import print_alarms
     from localville.record.reader import RunReader
 
     if alarms:
-        print_alarms(folder, agent, as_json)
+        with RunReader.open(folder) as reader:
+            name = one_agent(reader, agent) if agent else ""
+        print_alarms(folder, name, as_json=as_json)
         return
     if not as_json:
         print_timelines(folder, agent)
@@ -51,7 +54,7 @@ def memories(
     from localville.record.reader import RunReader
 
     with RunReader.open(folder) as reader:
-        name = _one(reader, agent)
+        name = one_agent(reader, agent)
         found = reader.memories(name)
         if tree:
             print_trees([memory for memory, _ in found], limit, as_json)
@@ -133,29 +136,13 @@ def print_timelines(folder: Path, agent: str = "") -> None:
                 typer.echo(printable(f"  {start.hhmm}-{end.hhmm}  {line.emoji} {line.text}  ({place}{used})"))
 
 
-def print_alarms(folder: Path, agent: str = "", as_json: bool = False) -> None:
-    """Prints what looked wrong in how people behaved when the run was last ended (localville/study/alarms.py)."""
-    from localville.clock import SimTime
-    from localville.record.reader import RunReader
-
-    with RunReader.open(folder) as reader:
-        names = _named(reader, agent)
-        rows = [row for row in reader.alarms() if any(name in names for name in row[1].split(" and "))]
-    if as_json:
-        keys = ("kind", "agent", "since", "until", "text")
-        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2, ensure_ascii=False))
-        return
-    typer.echo(f"\nAlarms: {len(rows) or 'none'}")
-    for kind, _, since, _, text in rows:
-        typer.echo(printable(f"  {SimTime(since).iso[:16]}  {kind}: {text}"))
-
-
 def print_summary(folder: Path, as_json: bool) -> None:
     """Prints what a run cost and the hash of all that happened in it."""
     from localville.record.reader import RunReader
 
     with RunReader.open(folder) as reader:
         totals, (step, _, end), at = reader.totals(), reader.last_step(), reader.lived_until()
+        measured, alarms = reader.alarms_step() == step, len(reader.alarms())
     asks, retries, prompt, reused, _, generated = (sum(int(row[i]) for row in totals) for i in range(1, 7))
     summary = {
         "run": str(folder),
@@ -166,6 +153,7 @@ def print_summary(folder: Path, as_json: bool) -> None:
         "prompt_tokens": prompt,
         "reused_tokens": reused,
         "generated_tokens": generated,
+        "alarms": alarms if measured else None,
         "log_hash": end,
     }
     if as_json:
@@ -180,10 +168,10 @@ def print_summary(folder: Path, as_json: bool) -> None:
 
 def _named(reader: RunReader, agent: str) -> list[str]:
     """The agents a name stands for; all for none."""
-    return [_one(reader, agent)] if agent else reader.agents()
+    return [one_agent(reader, agent)] if agent else reader.agents()
 
 
-def _one(reader: RunReader, agent: str) -> str:
+def one_agent(reader: RunReader, agent: str) -> str:
     """The agent of a first or full name. Raises RunError with the nearest match."""
     from difflib import get_close_matches
 

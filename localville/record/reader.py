@@ -17,6 +17,7 @@ from localville.clock import SimTime
 from localville.errors import RunCorrupt
 from localville.llm.engine import Part, Role
 from localville.memory.stream import Memory, MemoryKind
+from localville.record.alarm import Alarm, AlarmKind
 from localville.record.hash import ORIGIN, recompute
 from localville.record.store import open_database, unreadable
 from localville.record.tables import TABLES
@@ -33,6 +34,26 @@ class Line(NamedTuple):
     arena: str
     object: str
     object_state: str
+
+
+class Said(NamedTuple):
+    """One turn of a talk; ``at`` are the game seconds at which the talk began."""
+
+    at: int
+    talk: int
+    speaker: str
+    listener: str
+    text: str
+
+
+class PlannedLine(NamedTuple):
+    """One line of a day plan made at ``at``; ``start`` and ``end`` are seconds of that day."""
+
+    at: int
+    start: int
+    end: int
+    activity: str
+    place: str
 
 
 class RunReader:
@@ -100,22 +121,39 @@ class RunReader:
                      AND step = (SELECT max(step) FROM plans WHERE agent = ?1 AND level = 'day') ORDER BY start"""
         return self._rows(query, agent)
 
-    def day_plans(self, agent: str) -> list[tuple[int, list[tuple[int, int, str, str]]]]:
-        """All day plans of an agent: when each was made, in game seconds, and its lines as in `plan`."""
+    def day_plans(self, agent: str) -> list[PlannedLine]:
+        """The lines of all day plans that an agent has made, in the order in which they were."""
         query = """SELECT at, start, "end", activity, place FROM plans JOIN steps USING (step)
-                   WHERE agent = ? AND level = 'day' ORDER BY step, start"""
-        made: dict[int, list[tuple[int, int, str, str]]] = {}
-        for at, *line in self._rows(query, agent):
-            made.setdefault(at, []).append(tuple(line))
-        return list(made.items())
+                   WHERE agent = ? AND level = 'day' ORDER BY step, plans.rowid"""
+        return [PlannedLine(*row) for row in self._rows(query, agent)]
 
-    def talks(self) -> list[tuple[int, list[tuple[str, str]]]]:
-        """Every talk: when it was held, in game seconds, and who said what."""
-        query = "SELECT talk, at, speaker, text FROM utterances JOIN steps USING (step) ORDER BY talk, turn"
-        held: dict[int, tuple[int, list[tuple[str, str]]]] = {}
-        for talk, at, speaker, text in self._rows(query):
-            held.setdefault(talk, (at, []))[1].append((speaker, text))
-        return list(held.values())
+    def sleep_events(self, agent: str) -> list[tuple[int, str]]:
+        """When an agent went to sleep ('sleep') and got up ('wake'), in order. Before the first everybody is asleep."""
+        query = """SELECT at, kind FROM events JOIN steps USING (step)
+                   WHERE agent = ? AND kind IN ('sleep', 'wake') ORDER BY step, events.rowid"""
+        return self._rows(query, agent)
+
+    def moves(self, agent: str) -> list[int]:
+        """Game seconds of the steps in which an agent walked a tile, in order; the first is where it began."""
+        query = "SELECT at FROM positions JOIN steps USING (step) WHERE agent = ? ORDER BY step, positions.rowid"
+        return [at for (at,) in self._rows(query, agent)]
+
+    def said(self) -> list[Said]:
+        """All that was said, talk by talk and turn by turn."""
+        query = "SELECT at, talk, speaker, listener, text FROM utterances JOIN steps USING (step) ORDER BY talk, turn"
+        return [Said(*row) for row in self._rows(query)]
+
+    def alarms(self) -> list[Alarm]:
+        """The alarms that were last measured, by the time at which they begin."""
+        rows = self._rows("SELECT agent, partner, kind, since, until, text FROM alarms ORDER BY since, rowid")
+        with self._decoding():
+            return [Alarm(agent, partner, AlarmKind(kind), *rest) for agent, partner, kind, *rest in rows]
+
+    def alarms_step(self) -> int | None:
+        """The last step that the alarms were measured from; None where they never were."""
+        rows = self._rows("SELECT value FROM meta WHERE key = 'alarms_step'")
+        with self._decoding():
+            return int(rows[0][0]) if rows else None
 
     def memories(self, agent: str, until: SimTime | None = None) -> list[tuple[Memory, NDArray[np.float32]]]:
         """An agent's memories with their vectors, in id order; with ``until`` as they were after the last step by then."""
@@ -136,10 +174,6 @@ class RunReader:
             rows = self._rows(query, agent, until.seconds)
         with self._decoding():
             return [(_memory(row), np.frombuffer(row[-1], dtype="<f4").astype(np.float32)) for row in rows]
-
-    def alarms(self) -> list[tuple[str, str, int, int, str]]:
-        """What looked wrong when the run was last ended: kind, agent, since and until in game seconds, text."""
-        return self._rows("SELECT kind, agent, since, until, text FROM alarms ORDER BY rowid")
 
     def totals(self) -> list[tuple[str, int, int, int, int, int, int, float]]:
         """Purpose, asks, retries, and prompt, reused, forced and generated tokens, and seconds, a row a purpose."""

@@ -2,7 +2,8 @@
 -- Times are game seconds since 1970-01-01 00:00 without zones: datetime(at, 'unixepoch') prints them.
 -- Every table with a column `step` is append-only; rows of one step land together or not at all.
 
-CREATE TABLE meta (                    -- one row a key: schema_version, and the writer's process id while it runs
+CREATE TABLE meta (                    -- one row a key: schema_version; alarms_step, the last step that alarms were
+                                       -- measured from; and the writer's process id while it runs
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT;
@@ -153,12 +154,14 @@ CREATE TABLE checkpoint (              -- the latest state of everybody (and of 
   state TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE alarms (                  -- what looks wrong in how people lived (localville/study/alarms.py): measured when a
-  kind TEXT NOT NULL,                  -- run ends, and anew when it has gone on; no fact of the world and not hashed
-  agent TEXT NOT NULL,                 -- one name, or two joined by " and "
+CREATE TABLE alarms (                  -- what people would not do, measured when the run ended or was interrupted.
+                                       -- A measurement and no fact of the town: written anew each time, and not hashed
+  agent TEXT NOT NULL,
+  partner TEXT NOT NULL,               -- the other of a pair, or ''
+  kind TEXT NOT NULL,                  -- same action, odd sleep, no talk … (localville/record/alarm.py)
   since INTEGER NOT NULL,
   until INTEGER NOT NULL,
-  text TEXT NOT NULL
+  text TEXT NOT NULL                   -- a sentence with the evidence
 ) STRICT;
 
 CREATE INDEX asks_by_step ON asks (step);

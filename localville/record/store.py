@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
@@ -18,12 +18,13 @@ from typing import Any, Self
 from localville.clock import SimTime
 from localville.errors import RunCorrupt, RunError, RunExists, RunNotFound
 from localville.llm.engine import Part
+from localville.record.alarm import Alarm
 from localville.record.hash import ORIGIN, link
 from localville.record.lock import RunLock
 from localville.record.tables import TABLES, StepRows
 from localville.record.toml import to_toml
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 30
 """How long to wait for a reader or writer that has the file locked; a step takes milliseconds."""
 
@@ -91,34 +92,49 @@ class Store:
             raise ValueError(f"step {step} cannot follow step {self.last_step}")
         chained = link(self.log_hash, step, at.seconds, rows)
         new_parts = {part.key: part for part in parts if part.key not in self._parts}
+        with self._writing(f"step {step} could not be written", "all steps before it are safe") as c:
+            c.execute("INSERT INTO steps VALUES (?, ?, ?)", (step, at.seconds, chained))
+            for name, table_rows in rows.items():
+                marks = ", ".join("?" * (len(TABLES[name].columns) + 1))
+                columns = ", ".join(f'"{column}"' for column in ("step", *TABLES[name].columns))
+                c.executemany(f"INSERT INTO {name} ({columns}) VALUES ({marks})", [(step, *row) for row in table_rows])
+            c.executemany(
+                "UPDATE memories SET last_access = ? WHERE agent = ? AND id = ?",
+                [(at.seconds, agent, memory) for agent, memory in rows.get("accesses", ())],
+            )
+            c.executemany(
+                "UPDATE memories SET last_access = ?, count = count + 1 WHERE agent = ? AND id = ?",
+                [(at.seconds, agent, memory) for agent, memory in rows.get("repeats", ())],
+            )
+            c.executemany(
+                "INSERT INTO prompt_parts VALUES (?, ?, ?, ?)",
+                [(key, part.role.value, part.name, part.text) for key, part in new_parts.items()],
+            )
+            c.executemany(
+                "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)",
+                [(agent, step, json.dumps(state, ensure_ascii=False)) for agent, state in checkpoint],
+            )
+        self.last_step, self.log_hash = step, chained
+        self._parts |= new_parts.keys()
+        return chained
+
+    def write_alarms(self, alarms: Iterable[Alarm]) -> None:
+        """Writes what was measured from the steps so far, in place of what was measured before."""
+        rows = [(alarm.agent, alarm.partner, alarm.kind.value, *alarm[3:]) for alarm in alarms]
+        with self._writing("the alarms could not be written", "all steps are safe") as c:
+            c.execute("DELETE FROM alarms")
+            c.executemany("INSERT INTO alarms VALUES (?, ?, ?, ?, ?, ?)", rows)
+            c.execute("INSERT OR REPLACE INTO meta VALUES ('alarms_step', ?)", (str(self.last_step),))
+
+    @contextmanager
+    def _writing(self, failed: str, safe: str) -> Iterator[sqlite3.Connection]:
+        """One transaction. Raises RunError when the disk refuses it, and RunCorrupt for a damaged file."""
         try:
-            with self._connection as c:
-                c.execute("INSERT INTO steps VALUES (?, ?, ?)", (step, at.seconds, chained))
-                for name, table_rows in rows.items():
-                    marks = ", ".join("?" * (len(TABLES[name].columns) + 1))
-                    columns = ", ".join(f'"{column}"' for column in ("step", *TABLES[name].columns))
-                    c.executemany(
-                        f"INSERT INTO {name} ({columns}) VALUES ({marks})", [(step, *row) for row in table_rows]
-                    )
-                c.executemany(
-                    "UPDATE memories SET last_access = ? WHERE agent = ? AND id = ?",
-                    [(at.seconds, agent, memory) for agent, memory in rows.get("accesses", ())],
-                )
-                c.executemany(
-                    "UPDATE memories SET last_access = ?, count = count + 1 WHERE agent = ? AND id = ?",
-                    [(at.seconds, agent, memory) for agent, memory in rows.get("repeats", ())],
-                )
-                c.executemany(
-                    "INSERT INTO prompt_parts VALUES (?, ?, ?, ?)",
-                    [(key, part.role.value, part.name, part.text) for key, part in new_parts.items()],
-                )
-                c.executemany(
-                    "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)",
-                    [(agent, step, json.dumps(state, ensure_ascii=False)) for agent, state in checkpoint],
-                )
+            with self._connection as connection:
+                yield connection
         except sqlite3.OperationalError as fault:
             raise RunError(
-                f"step {step} could not be written ({fault}); all steps before it are safe",
+                f"{failed} ({fault}); {safe}",
                 where=str(self.folder),
                 next=f"See that the disk has room and may be written, then run: localville resume {self.folder}",
             ) from None
@@ -126,22 +142,6 @@ class Store:
             if type(fault) is sqlite3.DatabaseError:  # a damaged file; its subclasses are faults of our own
                 raise unreadable(fault, self.folder) from None
             raise
-        self.last_step, self.log_hash = step, chained
-        self._parts |= new_parts.keys()
-        return chained
-
-    def write_alarms(self, alarms: Iterable[tuple[str, str, int, int, str]]) -> None:
-        """Writes what was measured of how people behaved, in place of what was measured before."""
-        try:
-            with self._connection as c:
-                c.execute("DELETE FROM alarms")
-                c.executemany("INSERT INTO alarms VALUES (?, ?, ?, ?, ?)", list(alarms))
-        except sqlite3.OperationalError as fault:
-            raise RunError(
-                f"the alarms could not be written ({fault}); all steps are safe",
-                where=str(self.folder),
-                next="See that the disk has room and may be written",
-            ) from None
 
     def close(self) -> None:
         """Gives the run back and closes the database. Closing twice is fine."""

@@ -226,11 +226,11 @@ class TestCorrupt:
         (run / "run.db").write_bytes(content[: len(content) // 2])
         assert "malformed" in self.refusal(run, RunReader.check_hashes)
 
-    @pytest.mark.parametrize("version", ["0", "1", "two"])
+    @pytest.mark.parametrize("version", ["0", "2", "4", "two"])
     def test_another_schema_version(self, run, version):
         tamper(run, "UPDATE meta SET value = ? WHERE key = 'schema_version'", version)
         said = self.refusal(run)
-        assert f"schema version {version}, this localville reads 2. Use the version of localville that run.toml" in said
+        assert f"schema version {version}, this localville reads 3. Use the version of localville that run.toml" in said
 
     def test_no_schema_version(self, run):
         tamper(run, "DELETE FROM meta")

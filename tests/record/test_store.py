@@ -14,6 +14,7 @@ import pytest
 from localville.clock import SimTime
 from localville.errors import RunCorrupt, RunError, RunExists, RunNotFound
 from localville.record import store as store_module
+from localville.record.alarm import Alarm, AlarmKind
 from localville.record.hash import ORIGIN
 from localville.record.reader import RunReader
 from localville.record.store import Store
@@ -94,6 +95,44 @@ class TestCreating:
                 new_store(tmp_path / "run")
         finally:
             tmp_path.chmod(0o700)
+
+
+class TestAlarms:
+    ALARM = Alarm("Ada Lovelace", "Zoë 李", AlarmKind.SAME_PAIR, START.seconds, START.seconds + 60, "Ada and Zoë again")
+
+    def test_they_come_back_in_the_order_of_time_with_the_step_they_were_measured_from(self, tmp_path):
+        store = new_store(tmp_path)
+        store.write_step(3, START, {})
+        later = self.ALARM._replace(partner="", kind=AlarmKind.NO_TALK, since=START.seconds + 1)
+        store.write_alarms([later, self.ALARM])
+        store.close()
+        with RunReader.open(tmp_path) as reader:
+            assert reader.alarms() == [self.ALARM, later]
+            assert reader.alarms_step() == 3
+
+    def test_before_they_are_measured_there_are_none_and_no_step(self, tmp_path):
+        record(tmp_path)
+        with RunReader.open(tmp_path) as reader:
+            assert (reader.alarms(), reader.alarms_step()) == ([], None)
+
+    def test_measured_again_they_take_the_place_of_the_old_ones_and_leave_the_hash_alone(self, tmp_path):
+        store = new_store(tmp_path)
+        store.write_step(0, START, some_rows(), PARTS, state(0))
+        before = store.log_hash
+        for text in ("old", "new"):
+            store.write_alarms([self.ALARM._replace(text=text)])
+        store.close()
+        assert rows(tmp_path, "SELECT kind, text FROM alarms") == [("same pair", "new")]
+        with RunReader.open(tmp_path) as reader:
+            assert reader.check_hashes() == before
+
+    def test_a_kind_that_nobody_knows_is_told(self, tmp_path):
+        store = new_store(tmp_path)
+        store.write_alarms([self.ALARM])
+        store.close()
+        tamper(tmp_path, "UPDATE alarms SET kind = 'boredom'")
+        with RunReader.open(tmp_path) as reader, pytest.raises(RunCorrupt, match="'boredom' is not a valid AlarmKind"):
+            reader.alarms()
 
 
 class TestSteps:
