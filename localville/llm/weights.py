@@ -68,6 +68,9 @@ class Weights:
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.use_extra_bufts = repack
+        if repack:
+            # Mapped, the whole file stays in memory beside the rearranged copy: 1.8 instead of 1.2 GB at 1.5B.
+            params.load_mode = llama_cpp.LLAMA_LOAD_MODE_NONE
         self.model: Any = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not self.model:
             raise _corrupt(path, "llama.cpp cannot load this file: it is truncated, damaged or of an unknown kind")

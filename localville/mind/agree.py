@@ -6,6 +6,7 @@ left and the places this person knows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from localville.clock import DAY, HOUR, MINUTE, format_clock, parse_clock
@@ -19,17 +20,24 @@ from localville.mind.react import NO, YES
 from localville.mind.thought import Thought, View
 
 TODAY, TOMORROW = "today", "tomorrow"
-SURE = 0.5
+SURE = 0.25
 """Temperature of the choice; ours."""
 STEP = 30 * MINUTE
 LONGEST = 3 * HOUR
 EARLIEST = 6 * HOUR
 """Nobody is asked to come before six."""
 ACTIVITY_BYTES = 56
+TIME = re.compile(
+    r"\d|\b(today|tonight|tomorrow|noon|midday|morning|afternoon|evening|night|later|now|o'clock|half past"
+    r"|at (one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b",
+    re.IGNORECASE,
+)
 
 
 def agreed(view: View, partner: str, script: Sequence[str], source: str) -> Thought[Promise | None]:
     """Finds what a person has agreed to in a talk, if anything. ``source``: the memory that tells of the talk."""
+    if not any(TIME.search(line) for line in script):
+        return None  # nobody has spoken of a time: there is nothing to agree to
     parts = (
         Part("town", render("agreed")),
         part("situation", "agreed_script", lines=script),

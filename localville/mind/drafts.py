@@ -2,16 +2,17 @@
 
 A small model writes a good day in most tries and a silly one in some (ENGINE §5); what is silly in a plan can be told
 without a model. A fault is a line that says again what an earlier one said, or that names another place than its own; a
-meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either. So is a day away from work.
+meal had twice (paper §4.3: lunch at noon, at half past and at one) is worse than either. Others are hours of work spent
+elsewhere, lunch at half past eight, a nap in the library, a place that is closed, and a night that does not find one home.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from localville.clock import HOUR
+from localville.clock import DAY, HOUR
 from localville.config import Persona
 from localville.llm.grammars import PlannedChunk
 from localville.mind.naming import named_sectors
@@ -27,19 +28,33 @@ NOT_EATEN = re.compile(r"\b(?:serv|prepar|cook|order|plan|sell|mak|clean|clear)\
 SECOND_MEAL = 2
 """Faults."""
 
+MEALTIMES = {"breakfast": (5 * HOUR, 11 * HOUR), "lunch": (11 * HOUR, 15 * HOUR), "dinner": (16 * HOUR, 22 * HOUR)}
+"""Between which a part of the day with a meal must at least touch; ours."""
+SLEEP = re.compile(r"\b(nap|sleep|go to bed|rest in bed)\b")
+LEEWAY = HOUR // 2
+"""How long before opening or after closing a part of the day may reach."""
 AWAY = HOUR
 """Of the hours of work that may be spent elsewhere, say over lunch, without a fault; each further hour is one. Ours."""
 
 Draft: TypeAlias = tuple[PlannedChunk, ...]
 
 
-def best_draft(drafts: Sequence[Draft], persona: Persona, places: Sequence[str]) -> Thought[Draft]:
-    """Takes the draft with the fewest faults; of equals the one most like the habits, then the first."""
+def best_draft(
+    drafts: Sequence[Draft],
+    persona: Persona,
+    places: Sequence[str],
+    home: str,
+    hours: Mapping[str, tuple[int, int]],
+) -> Thought[Draft]:
+    """Takes the draft with the fewest faults; of equals the one most like the habits, then the first.
+
+    ``home``: the sector of the person's bed. ``hours``: as for ``oddities``.
+    """
     if len(drafts) == 1:
         return drafts[0]
     scores = []
     for draft in drafts:
-        faults = (yield from faults_of(draft, places)) + absence(draft, persona)
+        faults = (yield from faults_of(draft, places)) + absence(draft, persona) + oddities(draft, home, hours)
         habit = yield from _likeness_to_habits(draft, persona)
         scores.append((-faults, habit))
     return drafts[max(range(len(drafts)), key=lambda number: (*scores[number], -number))]
@@ -56,6 +71,21 @@ def faults_of(draft: Draft, places: Sequence[str]) -> Thought[int]:
             likeness = yield Compare(chunk.activity, tuple(earlier.activity for earlier in draft[:number]))
             faults += max(likeness) >= SAME
     return faults
+
+
+def oddities(draft: Draft, home: str, hours: Mapping[str, tuple[int, int]]) -> int:
+    """Counts what people don't do with a day: meals out of their time, sleep away from home, closed places, no way home.
+
+    ``hours``: opening and closing of places, in seconds of the day; those that close past midnight are left out.
+    """
+    odd = int(draft[-1].place != home)
+    for chunk in draft:
+        for meal, (first, last) in MEALTIMES.items():
+            odd += _eaten(meal, chunk.activity) and not (chunk.start <= last and chunk.end > first)
+        odd += chunk.place != home and SLEEP.search(chunk.activity) is not None
+        opening, closing = hours.get(chunk.place, (0, DAY))
+        odd += max(opening - chunk.start, chunk.end - closing) > LEEWAY
+    return odd
 
 
 def _eaten(meal: str, activity: str) -> bool:

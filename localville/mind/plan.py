@@ -31,6 +31,7 @@ from localville.mind.identity import description, short_description
 from localville.mind.promise import appointments
 from localville.mind.prompting import part, render
 from localville.mind.thought import Recall, Thought, View
+from localville.world.places import Address, Town
 from localville.world.residents import bed_of
 
 SLEEPING = "sleeping"
@@ -128,7 +129,22 @@ def day_plan(view: View, yesterday: str = "") -> Thought[tuple[PlannedChunk, ...
     grammar = day_plan_grammar(start, end, places, first_place=home, fixed=fixed, min_chunks=fewest, max_chunks=most)
     form = Write(grammar, budget(grammar), DAY_TEMPERATURE, repetition_penalty=1.05)
     answers = yield (Ask("plan.day", prompt, form),) * view.profile.plan_drafts
-    return (yield from best_draft([parse_day_plan(answer.value) for answer in answers], persona, places))
+    drafts = [parse_day_plan(answer.value) for answer in answers]
+    return (yield from best_draft(drafts, persona, places, home, opening_hours(view.town, persona)))
+
+
+def opening_hours(town: Town, persona: Persona) -> dict[str, tuple[int, int]]:
+    """From when to when places are open to a person, in seconds of the day: those that have hours and close the same day.
+
+    One's own workplace is always open.
+    """
+    hours = {}
+    work = Address.parse(persona.workplace).sector if persona.workplace else ""
+    for sector in town.sectors:
+        spans = [arena.hours for arena in sector.arenas if arena.hours is not None]
+        if spans and sector.name != work and all(first < last for first, last in spans):
+            hours[sector.name] = (min(first for first, _ in spans), max(last for _, last in spans))
+    return hours
 
 
 def chunk_at(plan: tuple[PlannedChunk, ...], second_of_day: int) -> PlannedChunk | None:

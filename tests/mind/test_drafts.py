@@ -6,7 +6,7 @@ import pytest
 
 from localville.clock import HOUR
 from localville.llm.grammars import PlannedChunk
-from localville.mind.drafts import absence, best_draft, faults_of
+from localville.mind.drafts import absence, best_draft, faults_of, oddities
 from tests.mind.driving import think
 from tests.people import somebody
 
@@ -40,9 +40,9 @@ def test_of_equals_the_one_like_the_habits_is_taken_then_the_first() -> None:
     person = somebody(lifestyle="Ada gets up at 7, works in the cafe and walks in the park")
     plain = day("House: sing a song", "Hobbs Cafe: dance")
     own = day("House: gets up at 7", "Hobbs Cafe: works in the cafe")
-    assert think(best_draft([plain, own], person, PLACES))[0] is own
-    assert think(best_draft([own, own], person, PLACES))[0] is own
-    assert think(best_draft([plain], person, PLACES)) == (plain, [])
+    assert think(best_draft([plain, own], person, PLACES, "House", {}))[0] is own
+    assert think(best_draft([own, own], person, PLACES, "House", {}))[0] is own
+    assert think(best_draft([plain], person, PLACES, "House", {})) == (plain, [])
 
 
 def test_hours_of_work_spent_elsewhere_count_beyond_lunch() -> None:
@@ -53,4 +53,19 @@ def test_hours_of_work_spent_elsewhere_count_beyond_lunch() -> None:
     assert absence(day(*["House: rest"] * 5), person) == 3
     assert absence(day(*["House: rest"] * 5), somebody()) == 0
     lazy = day("House: have breakfast", "Park: sleep", "Park: walk", "Park: look around", "Park: sing")
-    assert think(best_draft([lazy, at_work], person, PLACES))[0] is at_work
+    assert think(best_draft([lazy, at_work], person, PLACES, "House", {}))[0] is at_work
+
+
+@pytest.mark.parametrize(
+    ("lines", "odd"),
+    [
+        (("House: have breakfast", "Park: walk", "House: rest"), 0),
+        (("House: get up", "Hobbs Cafe: have lunch", "House: rest"), 1),  # at eight
+        (("House: get up", "Hobbs Cafe: serve lunch", "House: rest"), 0),
+        (("House: get up", "Park: take a nap", "House: take a nap"), 1),
+        (("House: get up", "Park: walk"), 1),
+        (("Hobbs Cafe: clean up", "House: rest"), 1),  # at seven, and it opens at eight
+    ],
+)
+def test_what_people_do_not_do_with_a_day_is_odd(lines: tuple[str, ...], odd: int) -> None:
+    assert oddities(day(*lines), "House", {"Hobbs Cafe": (8 * HOUR, 20 * HOUR)}) == odd

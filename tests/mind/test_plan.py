@@ -24,9 +24,11 @@ from localville.mind.plan import (
     day_plan,
     next_actions,
     next_hours,
+    opening_hours,
     wake_hour,
 )
 from localville.mind.thought import Recall
+from localville.world.places import Town
 from tests.mind.driving import asks, think, view_of, wild
 from tests.people import somebody
 
@@ -196,3 +198,11 @@ class TestHour:
         done = ((6 * HOUR, "yawning"), (7 * HOUR, "making tea"))
         _, wanted = think(next_actions(view_of(hours=plan, done_today=done, clock="07:30")))
         assert "making tea" in asks(wanted)[0].prompt.text()
+
+
+def test_a_workplace_is_open_to_whoever_works_there() -> None:
+    town = Town.load("hobbs")
+    guest, host = somebody(workplace=None), somebody(workplace="Hobbs Cafe")
+    assert opening_hours(town, guest)["Hobbs Cafe"] == (8 * HOUR, 20 * HOUR)
+    assert "Hobbs Cafe" not in opening_hours(town, host)
+    assert "Dorm" not in opening_hours(town, guest)

@@ -123,15 +123,21 @@ def test_meetings_are_read_exactly(half_hour: int, seed: int) -> None:
 def test_late_at_night_nothing_can_be_agreed_for_today() -> None:
     engine = ScriptedEngine({"agreed": YES})
     for clock, days in (("23:40", {TOMORROW}), ("10:00", {TODAY, TOMORROW})):
-        _, wanted = think(agreed(view_of(ADA, clock=clock), ZOE.name, ["Zoë goes on: Hello."], "…"), engine)
+        _, wanted = think(
+            agreed(view_of(ADA, clock=clock), ZOE.name, ["Zoë goes on: Hello, see you tomorrow."], "…"), engine
+        )
         form = asks(wanted)[1].form
         assert isinstance(form, Write)
         assert {day for day in (TODAY, TOMORROW) if f'"{day} from "' in form.grammar.gbnf} == days
 
 
+def test_who_speaks_of_no_time_agrees_to_nothing() -> None:
+    assert think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: I would love to, some day."], "…")) == (None, [])
+
+
 def test_nothing_agreed_is_no_promise() -> None:
     engine = ScriptedEngine({"agreed": NO})
-    promise, wanted = think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: Hello."], "…"), engine)
+    promise, wanted = think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: Hello, see you tomorrow."], "…"), engine)
     assert (promise, len(asks(wanted))) == (None, 1)
 
 
@@ -139,7 +145,7 @@ def test_what_was_agreed_names_whom_it_is_with() -> None:
     engine = ScriptedEngine(
         {"agreed": YES, "agreed.when": "tomorrow from 17:00 to 19:00 at Cafe: celebrate the party\n"}
     )
-    promise, _ = think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: Come to my party."], "a talk"), engine)
+    promise, _ = think(agreed(view_of(ADA), ZOE.name, ["Zoë goes on: Come to my party at five."], "a talk"), engine)
     assert promise is not None
     assert (promise.date, promise.start, promise.end) == ("2023-02-14", 17 * HOUR, 19 * HOUR)
     assert (promise.place, promise.activity, promise.source) == ("Cafe", "celebrate the party with Zoë 李", "a talk")
